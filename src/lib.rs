@@ -72,9 +72,9 @@ pub mod report;
 
 /// The vectors, rotations and matrices of public types.
 pub use glam;
-pub use renderer::{Channel, Hit, Image, LayeredImage, Ray, Renderer};
+pub use renderer::{Channel, GpuImage, Hit, Image, LayeredImage, Ray, Renderer};
 #[doc(inline)]
-pub use throng_device::{DeviceChoice, DeviceNameError};
+pub use throng_device::{DeviceChoice, DeviceNameError, FrameProgress};
 #[doc(inline)]
 pub use throng_edit as edit;
 #[doc(inline)]

@@ -32,6 +32,15 @@ pub fn any_rows<T: numpy::Element + Copy, const N: usize>(
     Ok((0..shape[0]).map(row).collect())
 }
 
+/// An array of shape (n, N) with these rows.
+pub fn table<'py, T: numpy::Element, const N: usize>(
+    py: Python<'py>,
+    rows: Vec<[T; N]>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let count = rows.len();
+    shaped(&PyArray1::from_vec(py, rows.into_flattened()), [count, N])
+}
+
 /// An array that owns `values`, of shape (height, width, channels), or (height, width) for one channel.
 pub fn image<'py, T: numpy::Element>(
     py: Python<'py>,

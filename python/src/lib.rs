@@ -1,6 +1,9 @@
 //! The compiled part of the Python module `throng`. The package around it, in `python/throng`, has the interface that people use.
 
 mod arrays;
+mod files;
+mod geometry;
+mod gpu;
 mod renderer;
 mod scene;
 mod views;
@@ -34,5 +37,6 @@ fn _throng(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scene::Source>()?;
     module.add_class::<renderer::Renderer>()?;
     module.add_class::<renderer::Frames>()?;
+    module.add_class::<gpu::GpuArray>()?;
     module.add_class::<renderer::Frame>()
 }

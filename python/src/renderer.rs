@@ -1,39 +1,49 @@
 //! Renderers, which render on a thread of their own, and their frames.
 
 use crate::{
-    Error, arrays, raised,
+    Error, arrays, files,
+    gpu::GpuArray,
+    raised,
     scene::{Origin, Source},
     views::{ViewFields, views},
 };
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn};
-use pyo3::{exceptions::PyRuntimeError, prelude::*, types::PyDict};
+use pyo3::{
+    exceptions::{PyRuntimeError, PyValueError},
+    prelude::*,
+    types::PyDict,
+};
 use std::{
     collections::HashMap,
     ffi::OsString,
+    path::PathBuf,
     process,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread::{self, JoinHandle},
     time::Duration,
 };
-use throng::{DeviceChoice, LayeredImage, Ray, cli};
+use throng::{DeviceChoice, FrameProgress, GpuImage, LayeredImage, Ray, cli};
+use throng_device::Plane;
 use throng_picture::aov::{Aov, AovImage, cryptomatte, paths};
 
 /// Frames that may wait for Python. One is taken while the next is rendered.
 const WAITING: usize = 2;
 /// Stack of the rendering thread, in bytes.
-const STACK: usize = 16 << 20;
+pub const STACK: usize = 16 << 20;
 /// How often a waiting call looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+pub const LOOK: Duration = Duration::from_millis(50);
 
 /// Renders frames of one scene on one device, and keeps both.
 #[pyclass(frozen)]
 pub struct Renderer {
     source: Py<Source>,
     idle: Idle,
+    /// Whether frames stay on the GPU.
+    on_gpu: bool,
     /// The process that made it. Threads and devices do not survive a fork.
     process: u32,
 }
@@ -47,9 +57,9 @@ fn lock(idle: &Idle) -> MutexGuard<'_, Option<throng::Renderer>> {
 
 #[pymethods]
 impl Renderer {
-    /// `flags` are flags of `throng render` for pictures.
+    /// `flags` are flags of `throng render` for pictures. With `on_gpu`, frames stay in the GPU's memory.
     #[new]
-    fn new(source: Py<Source>, flags: Vec<OsString>, device: &str, threads: u16) -> PyResult<Self> {
+    fn new(source: Py<Source>, flags: Vec<OsString>, device: &str, threads: u16, on_gpu: bool) -> PyResult<Self> {
         let mut options = cli::picture_options(flags).map_err(raised)?;
         let device: DeviceChoice = device.parse().map_err(raised)?;
         let renderer = match source.get().origin() {
@@ -60,18 +70,37 @@ impl Renderer {
             Origin::Built(scene) => throng::Renderer::from_scene(scene.clone()),
         };
         let renderer = renderer.map_err(raised)?.with(|own| *own = options).device(device).threads(threads);
-        Ok(Self { source, idle: Arc::new(Mutex::new(Some(renderer))), process: process::id() })
+        Ok(Self { source, idle: Arc::new(Mutex::new(Some(renderer))), on_gpu, process: process::id() })
     }
 
     /// Begins to render frames `numbers` of `views`, or of the scene's own cameras if there are none.
-    fn frames(&self, numbers: Vec<u32>, views: Vec<ViewFields>, size: Option<(u32, u32)>) -> PyResult<Frames> {
-        let views = self::views(&views)?;
-        let mut renderer = self.take()?;
-        renderer.set_views(views);
-        if let Some((width, height)) = size {
-            renderer.set_size(width, height);
-        }
-        Frames::begin((renderer, self.idle.clone()), numbers)
+    /// `watcher` is called with the number of frames that are done, and of all.
+    fn frames(
+        &self,
+        numbers: Vec<u32>,
+        views: Vec<ViewFields>,
+        size: Option<(u32, u32)>,
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<Frames> {
+        let renderer = self.prepared(&views, size)?;
+        Frames::begin((renderer, self.idle.clone()), (numbers, self.on_gpu), watcher)
+    }
+
+    /// Writes frames to files. `flags` are flags of `throng render` for frames and files; views and sizes are as for [`Self::frames`]. `watcher` is
+    /// called with the number of frames that are written. Returns that number.
+    fn write(
+        &self,
+        py: Python<'_>,
+        flags: Vec<OsString>,
+        views: Vec<ViewFields>,
+        size: Option<(u32, u32)>,
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<u32> {
+        let options = cli::frame_options(flags).map_err(raised)?;
+        let renderer = self.prepared(&views, size)?;
+        let (renderer, count) = files::write(py, renderer, options, watcher)?;
+        *lock(&self.idle) = Some(renderer);
+        count
     }
 
     /// Nearest hits of rays in a frame: distance, normal, barycentric weights, primitive, mesh, instance and material. A miss has an infinite
@@ -118,7 +147,7 @@ impl Renderer {
             let distances: Vec<f32> = distances.as_array().iter().copied().collect();
             if distances.len() != rays.len() {
                 let message = format!("there are {} distances and {} rays", distances.len(), rays.len());
-                return Err(pyo3::exceptions::PyValueError::new_err(message));
+                return Err(PyValueError::new_err(message));
             }
             rays.iter_mut().zip(distances).for_each(|(ray, distance)| ray.t_max = distance);
         }
@@ -138,6 +167,17 @@ impl Renderer {
             PyRuntimeError::new_err("this renderer is at work: take all of its frames first, or close their iterator")
         })?;
         renderer.set_placements(self.source.get().placed());
+        Ok(renderer)
+    }
+
+    /// Takes the renderer for frames of these views and this size.
+    fn prepared(&self, views: &[ViewFields], size: Option<(u32, u32)>) -> PyResult<throng::Renderer> {
+        let views = self::views(views)?;
+        let mut renderer = self.take()?;
+        renderer.set_views(views);
+        if let Some((width, height)) = size {
+            renderer.set_size(width, height);
+        }
         Ok(renderer)
     }
 
@@ -161,9 +201,15 @@ fn rays(origins: &PyReadonlyArrayDyn<'_, f32>, directions: &PyReadonlyArrayDyn<'
     let directions = arrays::rows::<3>("directions", directions)?;
     if origins.len() != directions.len() {
         let message = format!("there are {} origins and {} directions", origins.len(), directions.len());
-        return Err(pyo3::exceptions::PyValueError::new_err(message));
+        return Err(PyValueError::new_err(message));
     }
     Ok(origins.into_iter().zip(directions).map(|(origin, direction)| Ray::new(origin, direction)).collect())
+}
+
+/// A frame as the library renders it.
+enum Picture {
+    Host(Box<LayeredImage>),
+    Gpu(GpuImage),
 }
 
 /// Frames under way: an iterator.
@@ -171,28 +217,47 @@ fn rays(origins: &PyReadonlyArrayDyn<'_, f32>, directions: &PyReadonlyArrayDyn<'
 pub struct Frames {
     work: Mutex<Work>,
     stop: Arc<AtomicBool>,
+    /// Number of frames of the call.
+    count: usize,
+    watcher: Option<Py<PyAny>>,
 }
 
 struct Work {
-    ready: Receiver<Result<LayeredImage, throng::Error>>,
+    ready: Receiver<Result<Picture, throng::Error>>,
     thread: Option<JoinHandle<()>>,
+    found: Arc<Found>,
+    /// Number of frames that were taken.
+    taken: usize,
+}
+
+/// What the rendering thread finds out.
+#[derive(Default)]
+struct Found {
     /// Numbers of the scene's instances and materials by their Cryptomatte ids, once they are needed.
     names: Arc<Names>,
+    /// Progress of the frame under way, if the device reports it.
+    progress: OnceLock<Arc<FrameProgress>>,
 }
 
 impl Frames {
-    fn begin((mut renderer, idle): (throng::Renderer, Idle), numbers: Vec<u32>) -> PyResult<Self> {
+    fn begin(
+        (mut renderer, idle): (throng::Renderer, Idle),
+        (numbers, on_gpu): (Vec<u32>, bool),
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let count = numbers.len();
         let stop = Arc::new(AtomicBool::new(false));
         let (send, ready) = sync_channel(WAITING);
-        let names = Arc::new(Names::default());
-        let (stopped, found) = (stop.clone(), names.clone());
+        let found = Arc::new(Found::default());
+        let (stopped, finds) = (stop.clone(), found.clone());
         let work = move || {
-            render(&mut renderer, &numbers, &send, (&stopped, &found));
+            render(&mut renderer, (&numbers, on_gpu), &send, (&stopped, &finds));
             *lock(&idle) = Some(renderer);
         };
         let thread = thread::Builder::new().name("render".into()).stack_size(STACK).spawn(work);
         let thread = thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
-        Ok(Self { work: Mutex::new(Work { ready, thread: Some(thread), names }), stop })
+        let work = Work { ready, thread: Some(thread), found, taken: 0 };
+        Ok(Self { work: Mutex::new(work), stop, count, watcher })
     }
 
     fn end(&self, work: &mut Work) {
@@ -209,9 +274,9 @@ impl Frames {
 /// Renders frames until an error, a stop, or the end of the receiver.
 fn render(
     renderer: &mut throng::Renderer,
-    numbers: &[u32],
-    send: &SyncSender<Result<LayeredImage, throng::Error>>,
-    (stop, names): (&AtomicBool, &Names),
+    (numbers, on_gpu): (&[u32], bool),
+    send: &SyncSender<Result<Picture, throng::Error>>,
+    (stop, found): (&AtomicBool, &Found),
 ) {
     enum End {
         Told,
@@ -222,13 +287,21 @@ fn render(
             Self::Failed(error)
         }
     }
+    // Their errors are those of rendering, too.
     if let Ok(scene) = renderer.scene() {
-        names.scene.get_or_init(|| scene.clone());
+        found.names.scene.get_or_init(|| scene.clone());
+    }
+    if let Ok(Some(progress)) = renderer.progress() {
+        found.progress.get_or_init(|| progress);
     }
     let stopped = || stop.load(Ordering::Relaxed);
-    let rendered = renderer.layered(numbers.iter().copied(), &stopped, |image| {
-        if stopped() { Err(End::Told) } else { send.send(Ok(image)).map_err(|_| End::Told) }
-    });
+    let give = |picture| if stopped() { Err(End::Told) } else { send.send(Ok(picture)).map_err(|_| End::Told) };
+    let numbers = numbers.iter().copied();
+    let rendered = if on_gpu {
+        renderer.kept(numbers, &stopped, |image| give(Picture::Gpu(image)))
+    } else {
+        renderer.layered(numbers, &stopped, |image| give(Picture::Host(Box::new(image))))
+    };
     if let Err(End::Failed(error)) = rendered
         && !error.is_stop()
     {
@@ -245,23 +318,26 @@ impl Frames {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Frame>> {
         loop {
-            let next = py.detach(|| {
+            let (next, found, taken) = py.detach(|| {
                 let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = work.ready.recv_timeout(LOOK);
-                if !matches!(next, Ok(Ok(_)) | Err(RecvTimeoutError::Timeout)) {
-                    self.end(&mut work);
+                match next {
+                    Ok(Ok(_)) => work.taken += 1,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    _ => self.end(&mut work),
                 }
-                (next, work.names.clone())
+                (next, work.found.clone(), work.taken)
             });
             match next {
-                (Ok(Ok(image)), names) => return Ok(Some(Frame { image, names })),
-                (Ok(Err(error)), _) => return Err(Error::new_err(error.to_string())),
-                (Err(RecvTimeoutError::Disconnected), _) => return Ok(None),
-                (Err(RecvTimeoutError::Timeout), _) => {
-                    if let Err(interrupted) = py.check_signals() {
-                        self.close(py);
-                        return Err(interrupted);
-                    }
+                Ok(Ok(picture)) => {
+                    self.watch(py, taken as f64)?;
+                    return Ok(Some(Frame { picture, names: found.names.clone() }));
+                }
+                Ok(Err(error)) => return Err(Error::new_err(error.to_string())),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {
+                    let share = found.progress.get().map_or(0.0, |progress| progress.share());
+                    self.watch(py, taken as f64 + share)?;
                 }
             }
         }
@@ -270,6 +346,14 @@ impl Frames {
     /// Ends the work.
     fn close(&self, py: Python<'_>) {
         py.detach(|| self.end(&mut self.work.lock().unwrap_or_else(PoisonError::into_inner)));
+    }
+}
+
+impl Frames {
+    /// Reports how many frames are done. Ends the work on Ctrl-C, and on an exception of the watcher.
+    fn watch(&self, py: Python<'_>, done: f64) -> PyResult<()> {
+        let told = self.watcher.as_ref().map_or(Ok(()), |watcher| watcher.call1(py, (done, self.count)).map(drop));
+        told.and_then(|()| py.check_signals()).inspect_err(|_| self.close(py))
     }
 }
 
@@ -282,9 +366,9 @@ impl Drop for Frames {
 /// Numbers of instances and materials by their ids in layers.
 #[derive(Default)]
 struct Names {
-    scene: std::sync::OnceLock<Arc<throng::Scene>>,
-    instances: std::sync::OnceLock<HashMap<u32, i32>>,
-    materials: std::sync::OnceLock<HashMap<u32, i32>>,
+    scene: OnceLock<Arc<throng::Scene>>,
+    instances: OnceLock<HashMap<u32, i32>>,
+    materials: OnceLock<HashMap<u32, i32>>,
 }
 
 /// Visits names in the order of their numbers.
@@ -321,7 +405,7 @@ pub fn visit_instances(scene: &throng::Scene, each: &mut dyn FnMut(&str)) {
 /// A rendered frame.
 #[pyclass(frozen)]
 pub struct Frame {
-    image: LayeredImage,
+    picture: Picture,
     names: Arc<Names>,
 }
 
@@ -329,35 +413,64 @@ pub struct Frame {
 impl Frame {
     #[getter]
     fn number(&self) -> u32 {
-        self.image.number()
+        match &self.picture {
+            Picture::Host(image) => image.number(),
+            Picture::Gpu(image) => image.number(),
+        }
+    }
+
+    /// Whether its arrays are on a GPU.
+    #[getter]
+    fn on_gpu(&self) -> bool {
+        matches!(self.picture, Picture::Gpu(_))
     }
 
     /// Width and height in pixels.
     #[getter]
     fn size(&self) -> (u32, u32) {
-        (self.image.radiance().width(), self.image.radiance().height())
+        match &self.picture {
+            Picture::Host(image) => (image.radiance().width(), image.radiance().height()),
+            Picture::Gpu(image) => image.size(),
+        }
     }
 
-    /// Display colours: (height, width, 3 or 4) bytes.
+    /// Display colours: (height, width, 3 or 4) bytes; 3 on a GPU.
     fn srgb<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let image = py.detach(|| self.image.display()).map_err(raised)?;
-        let shape = (image.width(), image.height(), image.channels());
-        arrays::image(py, image.into_pixels(), shape)
+        match &self.picture {
+            Picture::Host(image) => {
+                let image = py.detach(|| image.display()).map_err(raised)?;
+                let shape = (image.width(), image.height(), image.channels());
+                arrays::image(py, image.into_pixels(), shape)
+            }
+            Picture::Gpu(image) => on_gpu(py, image, Plane::Display),
+        }
     }
 
-    /// Linear radiance: (height, width, 3 or 4) floats, multiplied by alpha.
+    /// Linear radiance: (height, width, 3 or 4) floats, multiplied by alpha; 3 on a GPU.
     fn linear<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let image = self.image.radiance();
-        arrays::image(py, image.pixels().to_vec(), (image.width(), image.height(), image.channels()))
+        match &self.picture {
+            Picture::Host(image) => {
+                let image = image.radiance();
+                arrays::image(py, image.pixels().to_vec(), (image.width(), image.height(), image.channels()))
+            }
+            Picture::Gpu(image) => on_gpu(py, image, Plane::Radiance),
+        }
     }
 
     /// Names of the layers that the frame has.
     fn layers(&self) -> Vec<&'static str> {
-        self.image.layers().iter().map(|layer| layer.aov.name()).collect()
+        match &self.picture {
+            Picture::Host(image) => image.layers().iter().map(|layer| layer.aov.name()).collect(),
+            Picture::Gpu(image) => image.layers().iter().map(|aov| aov.name()).collect(),
+        }
     }
 
     /// A layer as floats, (height, width) or (height, width, channels). None if the frame lacks it.
     fn layer<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Picture::Gpu(image) = &self.picture {
+            let aov = image.layers().iter().find(|aov| aov.name() == name);
+            return aov.map(|aov| on_gpu(py, image, Plane::Aov(aov))).transpose();
+        }
         let Some(layer) = self.found(name) else { return Ok(None) };
         let (width, height) = self.size();
         arrays::image(py, layer.values.to_vec(), (width, height, layer.aov.channels())).map(Some)
@@ -377,15 +490,28 @@ impl Frame {
     }
 
     /// Writes the picture: display colours to .png, .jpg or .webp, radiance to .exr.
-    fn save(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let Picture::Host(image) = &self.picture else {
+            let message = "this frame is on a GPU: save frames of a renderer without on_gpu";
+            return Err(PyValueError::new_err(message));
+        };
         let is_linear = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("exr"));
-        py.detach(|| if is_linear { self.image.radiance().save(&path) } else { self.image.display()?.save(&path) })
+        py.detach(|| if is_linear { image.radiance().save(&path) } else { image.display()?.save(&path) })
             .map_err(raised)
     }
 }
 
 impl Frame {
     fn found(&self, name: &str) -> Option<&AovImage> {
-        self.image.layers().iter().find(|layer| layer.aov.name() == name)
+        match &self.picture {
+            Picture::Host(image) => image.layers().iter().find(|layer| layer.aov.name() == name),
+            Picture::Gpu(_) => None,
+        }
     }
+}
+
+/// An image of a frame on a GPU.
+fn on_gpu<'py>(py: Python<'py>, image: &GpuImage, plane: Plane) -> PyResult<Bound<'py, PyAny>> {
+    let array = GpuArray::of(image, plane).ok_or_else(|| PyRuntimeError::new_err("the frame lacks this image"))?;
+    Ok(Bound::new(py, array)?.into_any())
 }

@@ -1,14 +1,15 @@
 //! Scenes: files, or descriptions in code.
 
 use crate::{
-    arrays::{any_rows, rows},
-    raised,
+    arrays::{any_rows, rows, table},
+    geometry, raised,
     renderer::visit_instances,
 };
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*};
 use std::{
     ffi::OsString,
+    ops::Range,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -17,7 +18,7 @@ use throng::{
     glam::{Affine3, Mat3, Vec3},
     loader::{self, LoadOptions},
     scene::{
-        Placements, Scene, TriangleMesh,
+        Placements, Scene, TexelImage, Texels, TriangleMesh,
         desc::{Matrices, MeshDesc, Placement, SceneFile},
     },
 };
@@ -53,6 +54,13 @@ impl Source {
         Ok((settings.first_frame, settings.frames, settings.fps, settings.start))
     }
 
+    /// Numbers of the instances of an entry: the first, and the one after the last.
+    fn run(&self, py: Python<'_>, entry: u32) -> PyResult<(u32, u32)> {
+        let scene = self.scene(py)?;
+        let run = instances(&scene, entry);
+        Ok((run.start, run.end))
+    }
+
     /// Moves the instances of an entry, in frames that begin later.
     fn place(&self, py: Python<'_>, entry: u32, matrices: PyReadonlyArrayDyn<'_, f32>) -> PyResult<()> {
         let transforms = transforms(&matrices)?;
@@ -60,8 +68,7 @@ impl Source {
             return Err(PyValueError::new_err(format!("matrices[{index}] is not finite: every number must be")));
         }
         let scene = self.scene(py)?;
-        let run =
-            scene.placed.iter().find(|run| run.entry == entry).map(|run| run.instances.clone()).unwrap_or_default();
+        let run = instances(&scene, entry);
         if run.len() != transforms.len() {
             let message =
                 format!("there are {} matrices and {} instances: give one for each", transforms.len(), run.len());
@@ -72,6 +79,20 @@ impl Source {
         moved.set(run.start, transforms);
         *placed = Some(Arc::new(moved));
         Ok(())
+    }
+
+    /// Lowest and highest corner of the instances at rest, without the ground of a model that has none of its own.
+    fn bounds(&self, py: Python<'_>) -> PyResult<([f32; 3], [f32; 3])> {
+        let scene = self.scene(py)?;
+        let bounds = py.detach(|| scene.bounds_without_stage());
+        Ok((bounds.min.into(), bounds.max.into()))
+    }
+
+    /// Vertices (n, 3) and triangles (m, 3) of the instances of [`Self::bounds`] in world space.
+    fn triangles<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let scene = self.scene(py)?;
+        let (vertices, triangles) = py.detach(|| geometry::at_rest(&scene)).map_err(raised)?;
+        Ok((table(py, vertices)?, table(py, triangles)?))
     }
 
     fn warnings(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -127,6 +148,11 @@ impl Source {
         })
         .map_err(|error: loader::LoadError| raised(error))
     }
+}
+
+/// Numbers of the instances of an entry in the list of instances.
+fn instances(scene: &Scene, entry: u32) -> Range<u32> {
+    scene.placed.iter().find(|run| run.entry == entry).map(|run| run.instances.clone()).unwrap_or_default()
 }
 
 /// A mesh of a scene that is built in code.
@@ -207,7 +233,36 @@ fn transforms(matrices: &PyReadonlyArrayDyn<'_, f32>) -> PyResult<Arc<[Affine3]>
     Ok((0..shape[0]).map(transform).collect())
 }
 
-/// Builds a scene from the text of a scene file and from meshes and instances in memory.
+/// A picture in memory: (height, width, 4) bytes or floats.
+#[derive(FromPyObject)]
+pub enum PictureFields<'py> {
+    Bytes(PyReadonlyArrayDyn<'py, u8>),
+    Floats(PyReadonlyArrayDyn<'py, f32>),
+}
+
+impl PictureFields<'_> {
+    fn image(&self) -> PyResult<TexelImage> {
+        let (shape, texels) = match self {
+            Self::Bytes(array) => (array.shape(), Texels::Srgb8(pixels(array)?)),
+            Self::Floats(array) => (array.shape(), Texels::Linear(pixels(array)?)),
+        };
+        let &[height, width, 4] = shape else {
+            return Err(PyValueError::new_err(format!(
+                "a picture has the shape {shape:?}: it must be (height, width, 4)"
+            )));
+        };
+        let side = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        Ok(TexelImage { width: side(width), height: side(height), texels })
+    }
+}
+
+/// The pixels of an array of shape (height, width, 4).
+fn pixels<T: numpy::Element + Copy>(array: &PyReadonlyArrayDyn<'_, T>) -> PyResult<Vec<[T; 4]>> {
+    let values = array.as_slice()?;
+    Ok(values.as_chunks::<4>().0.to_vec())
+}
+
+/// Builds a scene from the text of a scene file and from meshes, instances and pictures in memory.
 #[pyfunction]
 pub fn build(
     py: Python<'_>,
@@ -215,6 +270,7 @@ pub fn build(
     text: String,
     meshes: Vec<MeshFields<'_>>,
     instances: Vec<InstanceFields<'_>>,
+    pictures: Vec<(String, PictureFields<'_>)>,
 ) -> PyResult<Source> {
     let mut file: SceneFile = text.parse().map_err(raised)?;
     for mesh in &meshes {
@@ -222,6 +278,9 @@ pub fn build(
     }
     for placed in &instances {
         file.instances.push(placed.placement()?);
+    }
+    for (name, picture) in &pictures {
+        file.pictures.push(name.clone(), Arc::new(picture.image()?));
     }
     let scene = py.detach(|| loader::build(&name, &file)).map_err(raised)?;
     Ok(Source::of(Origin::Built(Arc::new(scene))))

@@ -6,6 +6,7 @@ $THRONG is the command line to compare with (default: that of the module), and $
 import gc
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -82,6 +83,42 @@ class Pictures(unittest.TestCase):
         self.assertEqual(frame.srgb.shape, (48, 64, 4))
         self.assertEqual((frame.srgb[0, 0, 3], frame.srgb[24, 32, 3]), (0, 255))
 
+    def test_files_are_those_of_the_command_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            flags = ["--size", "64x48", "--samples", "4", "--denoise", "off", "--device", "cpu", "-f", "2-3", "-q"]
+            subprocess.run([*PROGRAM, "render", LINK, *flags, "-o", f"{folder}/a#.png"], check=True)
+            own = throng.Renderer(throng.Scene.open(LINK), device="cpu", size=(64, 48), samples=4, denoise=False)
+            self.assertEqual(own.write(f"{folder}/b#.png", frames=[2, 3]), 2)
+            for number in (2, 3):
+                same, files = (pathlib.Path(folder, f"{name}{number}.png").read_bytes() for name in "ab")
+                self.assertEqual(same, files)
+            scene, _ = cubes((0, 0, 0))
+            own, cameras = renderer(scene), [straight(z=z) for z in (8, 10, 12)]
+            self.assertEqual(own.write(f"{folder}/c#.png", cameras), 3)
+            self.assertEqual(own.write(f"{folder}/c#.png", cameras, skip_existing=True), 0)
+            own.render(cameras[2]).save(f"{folder}/third.png")
+            pixels = [pathlib.Path(folder, name).read_bytes().partition(b"IDAT")[2] for name in ("c3.png", "third.png")]
+            self.assertFalse(pixels[0] == pixels[1])
+            list(own.render_many(cameras))[2].save(f"{folder}/third.png")
+            self.assertEqual(pixels[0], pathlib.Path(folder, "third.png").read_bytes().partition(b"IDAT")[2])
+            with self.assertRaisesRegex(throng.Error, "bmp"):
+                own.write(f"{folder}/c.bmp")
+
+    def test_progress_counts_frames_and_may_end_the_work(self):
+        scene, _ = cubes((0, 0, 0))
+        seen = []
+        own = renderer(scene, progress=lambda done, count: seen.append((done, count)))
+        frames = own.render_many([straight()] * 3)
+        self.assertEqual(len(frames), 3)
+        list(frames)
+        self.assertEqual((seen[-1], sorted(seen) == seen), ((3.0, 3), True))
+
+        def end(done, count):
+            raise KeyError("enough")
+
+        with self.assertRaises(KeyError):
+            renderer(scene, progress=end).render(straight())
+
     def test_frames_of_an_animation(self):
         scene = throng.Scene.open(LINK)
         self.assertEqual((scene.frames[0], len(scene.frames), scene.fps), (1, 72, 24.0))
@@ -122,6 +159,18 @@ class Layers(unittest.TestCase):
         self.assertEqual(frame.instance[24, 44], 1)
         self.assertEqual(len(scene.instance_names), 2)
         self.assertIn("material0", scene.material_names[frame.material[24, 20]])
+
+    def test_ids_stand_for_instances(self):
+        scene, _ = cubes((-2, 0, 0), (2, 0, 0), ids=[70, 7])
+        scene.instances(scene.mesh(CUBE, FACES), at(0, 3, 0))
+        own = renderer(scene, layers=["instance"])
+        frame = own.render(straight())
+        self.assertEqual(sorted(set(frame.instance.ravel().tolist())), [-1, 2, 7, 70])
+        self.assertEqual(frame.instance[24, 20], 70)
+        self.assertEqual(own.trace([(2, 0, 9), (0, 0, 9)], [(0, 0, -1)] * 2).instance.tolist(), [7, -1])
+        for ids in ([1], [-1, 2], [0.5, 1]):
+            with self.assertRaisesRegex(ValueError, "ids"):
+                cubes((-2, 0, 0), (2, 0, 0), ids=ids)
 
     def test_missing_layers_are_named(self):
         scene, _ = cubes((0, 0, 0))
@@ -166,6 +215,13 @@ class Cameras(unittest.TestCase):
                 # Samples are in the middle of their pixels, to a twentieth of one.
                 error = np.hypot(x - (u + 0.5), y - (v + 0.5))
                 self.assertLess(error.max(), 0.08, (lens, place))
+
+    def test_poses_in_either_convention(self):
+        camera = straight()
+        self.assertTrue(np.allclose(camera.pose("opencv"), camera.world_from_camera))
+        opengl = throng.Camera(K=camera.K, world_from_camera=camera.pose("opengl"), size=camera.size, convention="opengl")
+        self.assertTrue(np.allclose(opengl.pose(), camera.world_from_camera))
+        self.assertTrue(np.allclose(camera.pose("opengl"), at(0, 0, 10)))
 
     def test_wrong_cameras_are_refused(self):
         K, pose = np.diag([60.0, 60.0, 1.0]), np.eye(4)
@@ -234,6 +290,49 @@ class Scenes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "read-only"):
             placed.matrices[0] = 0
 
+    def test_pictures_are_textures_and_environments(self):
+        def picture(texture, environment, **fields):
+            scene = throng.Scene()
+            square = scene.mesh([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)], [(0, 1, 2), (0, 2, 3)], uvs=[(0, 0), (1, 0), (1, 1), (0, 1)],
+                                material=throng.Emissive(radiance=(1, 1, 1), texture=texture, **fields))
+            scene.instances(square, np.diag([3, 3, 1, 1]))
+            scene.environment(environment)
+            return renderer(scene).render(straight()).linear
+
+        # Red above, green below.
+        texels = np.zeros((2, 1, 3), np.uint8)
+        texels[0, 0, 0], texels[1, 0, 1] = 255, 255
+        panorama = np.full((4, 8, 3), 0.25, np.float32)
+        linear = picture(texels, panorama, wrap="clamp")
+        self.assertTrue(np.allclose(linear[10, 32], [1, 0, 0], atol=0.01), linear[10, 32])
+        self.assertTrue(np.allclose(linear[38, 32], [0, 1, 0], atol=0.01), linear[38, 32])
+        self.assertTrue(np.allclose(linear[24, 2], 0.25, atol=1e-6), linear[24, 2])
+        # Floats are linear, grey is all colours, and a file is the same picture.
+        self.assertTrue(np.allclose(picture(np.full((1, 1), 3.5), panorama)[24, 32], 3.5))
+        stone = ASSETS / "stone.png"
+        if stone.exists() and "PIL" in sys.modules:
+            from PIL import Image
+
+            self.assertTrue((picture(Image.open(stone), panorama) == picture(stone, panorama)).all())
+        for message, texture in [("uint8", np.zeros((2, 2), np.int64)), ("channels", np.zeros((2, 2, 2), np.uint8)), ("shape", np.zeros((1, 2, 2, 3)))]:
+            with self.assertRaisesRegex(ValueError, message):
+                picture(texture, panorama)
+        with self.assertRaisesRegex(throng.Error, "not finite"):
+            picture(np.full((1, 1, 3), np.nan), panorama)
+        with self.assertRaisesRegex(throng.Error, "empty"):
+            picture(texels, np.zeros((0, 4, 3)))
+
+    def test_scenes_have_bounds_and_triangles(self):
+        scene, _ = cubes((0, 0, 0), (3, 1, -2))
+        self.assertEqual(scene.bounds.tolist(), [[-1, -1, -3], [4, 2, 1]])
+        vertices, triangles = scene.triangles()
+        self.assertEqual((vertices.shape, triangles.shape, triangles.max()), ((16, 3), (24, 3), 15))
+        self.assertTrue((vertices[8:] == CUBE + np.float32([3, 1, -2])).all())
+        # The ground of a model is not part of it.
+        model = throng.Scene.open(LINK)
+        self.assertTrue((model.triangles()[0].min(0) == model.bounds[0]).all())
+        self.assertLess(np.ptp(model.bounds, axis=0).max(), 10)
+
     def test_wrong_arrays_are_refused(self):
         scene = throng.Scene()
         cube = scene.mesh(CUBE, FACES)
@@ -288,6 +387,42 @@ class Scenes(unittest.TestCase):
             renderer(throng.Scene.open(LINK), sampels=3)
         with self.assertRaisesRegex(ValueError, "empty"):
             renderer(throng.Scene())
+
+
+class OnGpu(unittest.TestCase):
+    def test_a_cpu_keeps_no_pictures(self):
+        scene, _ = cubes((0, 0, 0))
+        with self.assertRaisesRegex(throng.Error, "render on a GPU"):
+            renderer(scene, on_gpu=True).render(straight())
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU")
+    def test_pictures_on_a_gpu_are_those_of_the_host(self):
+        scene, placed = cubes((0, 0, 0), (3, 1, -2))
+        layers = ["depth", "normal", "alpha"]
+        host = renderer(scene, device="cuda:0", samples=4, layers=layers).render(straight())
+        own = renderer(scene, device="cuda:0", samples=4, layers=layers, on_gpu=True)
+        for frame in own.render_many([straight()] * 8):
+            pass
+        frame = own.render(straight())
+        self.assertTrue((frame.srgb.numpy() == host.srgb).all())
+        self.assertTrue((frame.linear.numpy() == host.linear).all())
+        self.assertTrue((frame.normal.numpy() == host.normal).all())
+        self.assertEqual((frame.depth.shape, frame.depth.dtype), ((48, 64), "float32"))
+        self.assertTrue((np.where(frame.depth.numpy() < 1e10, frame.depth.numpy(), np.inf) == host.depth).all())
+        with self.assertRaisesRegex(ValueError, "on_gpu"):
+            frame.flow
+        with self.assertRaisesRegex(throng.Error, "denoising"):
+            renderer(scene, device="cuda:0", on_gpu=True, denoise=True, samples=2).render(straight())
+        del own
+        try:
+            import torch
+        except ImportError:
+            return
+        tensor = torch.from_dlpack(frame.linear)
+        self.assertEqual((tuple(tensor.shape), str(tensor.device)), ((48, 64, 3), "cuda:0"))
+        del frame
+        gc.collect()
+        self.assertTrue((tensor.cpu().numpy() == host.linear).all())
 
 
 class Work(unittest.TestCase):

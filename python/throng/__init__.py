@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Scene,
         ShadowCatcher,
     )
-    from ._throng import Error, __version__
+    from ._throng import Error, GpuArray, __version__
 
 # Loaded when they are first used: the command line needs none of them, and numpy takes longer to load than it.
 _MODULES = {
@@ -39,6 +39,7 @@ _MODULES = {
     "Hits": "_renderer",
     "Renderer": "_renderer",
     "Error": "_throng",
+    "GpuArray": "_throng",
     "__version__": "_throng",
     **dict.fromkeys(
         ["Diffuse", "Emissive", "Glass", "Glossy", "Holdout", "Instances", "Material", "Mesh", "Metal", "Mirror", "Pbr", "Scene", "ShadowCatcher"],

@@ -88,6 +88,14 @@ class Camera:
         self.eye = [float(v) for v in self.world_from_camera[:3, 3]]
         self.axes = [[float(v) for v in column] for column in axes.T]
 
+    def pose(self, convention: str = "opencv") -> np.ndarray:
+        """World from camera with the axes of a convention, whatever that of this camera is: (4, 4)."""
+        if convention not in _CONVENTIONS:
+            raise ValueError(f'convention is {convention!r}: it must be "opencv" or "opengl"')
+        out = self.world_from_camera.copy()
+        out[:3, :3] = np.transpose(self.axes) @ _CONVENTIONS[convention].T
+        return out
+
     def _view(self, start: float) -> _View:
         return _View(self, start)
 

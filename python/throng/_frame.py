@@ -15,10 +15,15 @@ LAYERS = {"flow": "motion", "flow_back": "motion"}
 
 
 class Frame:
-    """A rendered frame. Its pictures and layers are numpy arrays, row by row from the top left, made when they are first used."""
+    """A rendered frame. Its pictures and layers are numpy arrays, row by row from the top left, made when they are first used.
 
-    def __init__(self, core, camera: Optional[Camera]) -> None:
+    Frames of a renderer with `on_gpu` have a `GpuArray` in place of each numpy array. Their pictures have three channels, and alpha is a layer. `depth` is
+    at least 1e10 where nothing is hit. `flow`, `instance` and `material` are not available: `layer("flow")` and so on have the layers of files.
+    """
+
+    def __init__(self, core, camera: Optional[Camera], ids: Optional[np.ndarray]) -> None:
         self._core = core
+        self._ids = ids
         #: The camera that was given; None for the scene's own.
         self.camera = camera
         #: Number of the frame.
@@ -42,6 +47,8 @@ class Frame:
         """Distance along the camera's axis in scene units, of panoramas and fisheyes from the eye: float32, (height, width); infinite where nothing
         is hit."""
         depth = self.layer("depth")
+        if self._core.on_gpu:
+            return depth
         depth[depth >= 1e10] = np.inf
         return depth
 
@@ -67,8 +74,9 @@ class Frame:
 
     @cached_property
     def instance(self) -> np.ndarray:
-        """Number of the instance that covers most of each pixel: int32, (height, width); -1 for none. `Scene.instance_names` has their names."""
-        return self._numbers("instance")
+        """Number, or id, of the instance that covers most of each pixel: int32, (height, width); -1 for none. `Scene.instance_names` has the names
+        by number."""
+        return identified(self._numbers("instance"), self._ids)
 
     @cached_property
     def material(self) -> np.ndarray:
@@ -78,11 +86,13 @@ class Frame:
     @cached_property
     def flow(self) -> np.ndarray:
         """Optical flow from this frame to the next one, in pixels to the right and down: float32, (height, width, 2)."""
+        self._host_only("flow")
         return self.layer("flow")[..., 2:4] * np.float32([-1, 1])
 
     @cached_property
     def flow_back(self) -> np.ndarray:
         """Optical flow from this frame to the previous one, in pixels to the right and down: float32, (height, width, 2)."""
+        self._host_only("flow_back")
         return self.layer("flow")[..., 0:2] * np.float32([1, -1])
 
     def layer(self, name: str) -> np.ndarray:
@@ -104,7 +114,12 @@ class Frame:
         self._core.save(os.fspath(path))
 
     def _numbers(self, name: str) -> np.ndarray:
+        self._host_only(name)
         return self._demand(name, self._core.numbers(name))
+
+    def _host_only(self, name: str) -> None:
+        if self._core.on_gpu:
+            raise ValueError(f"{name} is computed on the host: use layer({name!r}), or a renderer without on_gpu")
 
     def _demand(self, name: str, array: Optional[np.ndarray]) -> np.ndarray:
         if array is None:
@@ -114,3 +129,8 @@ class Frame:
     def __repr__(self) -> str:
         width, height = self.size
         return f"Frame(number={self.number}, size=({width}, {height}), layers={self.layers})"
+
+
+def identified(numbers: np.ndarray, ids: Optional[np.ndarray]) -> np.ndarray:
+    """Ids in place of instance numbers, if there are any."""
+    return numbers if ids is None else np.where(numbers < 0, np.int32(-1), ids[numbers])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Iterable, Iterator, NamedTuple, Optional, Sequence, Tuple
+import os
+from typing import Any, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _throng
 from ._camera import Camera, _size
 from ._flags import flags
-from ._frame import LAYERS, Frame
+from ._frame import LAYERS, Frame, identified
 from ._scene import Scene
 
 
@@ -27,7 +28,7 @@ class Hits(NamedTuple):
     primitive: np.ndarray
     #: int32, (n,): mesh.
     mesh: np.ndarray
-    #: int32, (n,): instance.
+    #: int32, (n,): instance, or its id.
     instance: np.ndarray
     #: int32, (n,): material.
     material: np.ndarray
@@ -45,6 +46,9 @@ class Renderer:
         size: Width and height in pixels. Default: the camera's, or the scene's.
         transparent: Whether the background is left out. Frames then have an alpha.
         threads: CPU threads; 0 for one per core. The first renderer of a process decides.
+        on_gpu: Whether frames stay in the GPU's memory: their arrays are `GpuArray`s, which PyTorch, JAX and CuPy take by `from_dlpack`.
+        progress: Called with the number of frames that are done and the number of all (None in `write`), some times a second while Python waits. Frames
+            under way count with their share on the CPU. An exception ends the work.
         **options: Other flags of `throng render` for pictures, with underscores: `noise=0.01`, `tone_map="agx"`, `bounces=4`.
     """
 
@@ -59,6 +63,8 @@ class Renderer:
         size: Optional[Tuple[int, int]] = None,
         transparent: bool = False,
         threads: int = 0,
+        on_gpu: bool = False,
+        progress: Optional[Callable[[float, int], Any]] = None,
         **options: Any,
     ) -> None:
         if isinstance(layers, str):
@@ -70,7 +76,9 @@ class Renderer:
         self.size = None if size is None else _size(size)
         if self.size is not None:
             named["size"] = "x".join(map(str, self.size))
-        self._core = _throng.Renderer(scene._source(), flags({k: v for k, v in named.items() if v != []} | options), device, threads)
+        self._progress = progress
+        self._ids = scene._ids()
+        self._core = _throng.Renderer(scene._source(), flags({k: v for k, v in named.items() if v != []} | options), device, threads, on_gpu)
 
     def render(
         self, camera: Optional[Camera] = None, *, frame: Optional[int] = None, size: Optional[Tuple[int, int]] = None
@@ -95,17 +103,8 @@ class Renderer:
         All cameras need one size. Frames are those of `throng render --cameras`: camera `n` has the noise of frame `n`.
         """
         cameras = list(cameras)
-        if not cameras:
-            raise ValueError("cameras is empty: give at least one")
-        for index, camera in enumerate(cameras):
-            if not isinstance(camera, Camera):
-                raise TypeError(f"cameras[{index}] is a {type(camera).__name__}: it must be a throng.Camera")
-        sizes = {camera.size for camera in cameras if camera.size is not None}
-        if size is None and self.size is None and len(sizes) > 1:
-            raise ValueError(f"cameras have the sizes {sorted(sizes)}: render those of each size in a call of its own, or give size")
-        first, _, _, start = self.scene._timing()
-        views = [camera._view(start) for camera in cameras]
-        chosen = size or self.size or (sizes.pop() if sizes else None)
+        views, chosen = self._views(cameras, size)
+        first = self.scene._timing()[0]
         return self._frames(range(first, first + len(views)), views, chosen, cameras)
 
     def render_frames(
@@ -117,9 +116,51 @@ class Renderer:
             frames = range(first, first + count)
         return self._frames(frames, [], size or self.size, None)
 
+    def write(
+        self,
+        output: "str | os.PathLike[str]",
+        cameras: Optional[Iterable[Camera]] = None,
+        *,
+        frames: "Union[None, str, Iterable[int]]" = None,
+        size: Optional[Tuple[int, int]] = None,
+        **options: Any,
+    ) -> int:
+        """Writes frames to files, as the command line does.
+
+        Args:
+            output: Files, such as "out/####.png", "out/####.exr" or "turn.mp4".
+            cameras: A camera for each frame, as for `render_many`. Default: the scene's own.
+            frames: Numbers of the frames. Default: all of them; the first if `output` names one picture.
+            size: Width and height in pixels. Default: the cameras', the renderer's or the scene's.
+            **options: Flags of `throng render` for frames and files, with underscores: `skip_existing=True`, `quality=95`.
+
+        Returns:
+            The number of frames that were written. Frames that `skip_existing` keeps do not count.
+        """
+        named: Dict[str, Any] = {"output": os.fspath(output)}
+        if frames is not None:
+            named["frames"] = frames if isinstance(frames, str) else ",".join(str(int(frame)) for frame in frames)
+        views, size = ([], size or self.size) if cameras is None else self._views(list(cameras), size)
+        watcher = self._progress and (lambda done: self._progress(done, None))
+        return self._core.write(flags({**named, **options}), views, None if size is None else _size(size), watcher)
+
+    def _views(self, cameras: List[Camera], size: Optional[Tuple[int, int]]) -> Tuple[List[Any], Optional[Tuple[int, int]]]:
+        """The views of cameras, and the size of their pictures."""
+        if not cameras:
+            raise ValueError("cameras is empty: give at least one")
+        for index, camera in enumerate(cameras):
+            if not isinstance(camera, Camera):
+                raise TypeError(f"cameras[{index}] is a {type(camera).__name__}: it must be a throng.Camera")
+        sizes = {camera.size for camera in cameras if camera.size is not None}
+        if size is None and self.size is None and len(sizes) > 1:
+            raise ValueError(f"cameras have the sizes {sorted(sizes)}: render those of each size in a call of its own, or give size")
+        _, _, _, start = self.scene._timing()
+        return [camera._view(start) for camera in cameras], size or self.size or (sizes.pop() if sizes else None)
+
     def _frames(self, numbers: Iterable[int], views, size, cameras: Optional[Sequence[Camera]]) -> Iterator[Frame]:
-        core = self._core.frames(list(numbers), views, None if size is None else _size(size))
-        return _Frames(core, cameras)
+        numbers = list(numbers)
+        core = self._core.frames(numbers, views, None if size is None else _size(size), self._progress)
+        return _Frames(core, len(numbers), cameras, self._ids)
 
     def trace(self, origins: ArrayLike, directions: ArrayLike, *, frame: Optional[int] = None) -> Hits:
         """Traces rays. Materials are ignored: rays also hit glass.
@@ -129,7 +170,8 @@ class Renderer:
             frame: Number of the frame whose scene is traced. Default: the first.
         """
         number = self.scene._timing()[0] if frame is None else frame
-        return Hits(**self._core.trace(number, _rays("origins", origins), _rays("directions", directions)))
+        hits = self._core.trace(number, _rays("origins", origins), _rays("directions", directions))
+        return Hits(**{**hits, "instance": identified(hits["instance"], self._ids)})
 
     def occluded(
         self, origins: ArrayLike, directions: ArrayLike, distances: Optional[ArrayLike] = None, *, frame: Optional[int] = None
@@ -143,16 +185,21 @@ class Renderer:
 class _Frames:
     """The frames of a call. Dropping the iterator ends the work."""
 
-    def __init__(self, core, cameras: Optional[Sequence[Camera]]) -> None:
+    def __init__(self, core, count: int, cameras: Optional[Sequence[Camera]], ids: Optional[np.ndarray]) -> None:
         self._core = core
+        self._count = count
         self._cameras = iter(cameras) if cameras is not None else None
+        self._ids = ids
+
+    def __len__(self) -> int:
+        return self._count
 
     def __iter__(self) -> Iterator[Frame]:
         return self
 
     def __next__(self) -> Frame:
         frame = next(self._core)
-        return Frame(frame, None if self._cameras is None else next(self._cameras))
+        return Frame(frame, None if self._cameras is None else next(self._cameras), self._ids)
 
     def close(self) -> None:
         """Ends the work."""

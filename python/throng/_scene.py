@@ -14,15 +14,15 @@ from ._flags import flags
 
 class Material:
     """A material, with the fields of its kind in scene files (docs/scene/materials.md). Colours are (r, g, b) in linear Rec.709, or names and
-    hexadecimal colours of CSS."""
+    hexadecimal colours of CSS. `alpha` is "Opaque", "Blend", or the alpha from which a mask is opaque."""
 
     kind = ""
 
     def __init__(self, **fields: Any) -> None:
         self.fields = fields
 
-    def _text(self) -> str:
-        return f"{self.kind}({_fields(self.fields)})"
+    def _text(self, pictures: "_Pictures") -> str:
+        return f"{self.kind}({_fields(self.fields, pictures)})"
 
     def __repr__(self) -> str:
         return f"throng.{self.kind}({', '.join(f'{k}={v!r}' for k, v in self.fields.items())})"
@@ -43,6 +43,25 @@ Holdout = _material("Holdout", "Cuts a hole into the picture: `color`.")
 ShadowCatcher = _material("ShadowCatcher", "Shows cameras only the shadows on it: `color`.")
 
 
+class _Pictures:
+    """Pictures in memory, by the names that stand for them in the text of a scene."""
+
+    def __init__(self) -> None:
+        self.arrays: Dict[str, np.ndarray] = {}
+        self._names: Dict[int, str] = {}
+        self._given: List[Any] = []
+
+    def name(self, picture: Any) -> str:
+        """The name of a picture, which is copied. One object is one picture."""
+        if id(picture) not in self._names:
+            name = f"<picture {len(self.arrays)}>"
+            self.arrays[name] = _texels(picture)
+            self._names[id(picture)] = name
+            # Its id must not become that of another object.
+            self._given.append(picture)
+        return self._names[id(picture)]
+
+
 class Mesh:
     """A mesh of a scene that is built in code. `Scene.mesh` makes it."""
 
@@ -54,8 +73,10 @@ class Mesh:
 class Instances:
     """Instances of one mesh. `Scene.instances` makes them."""
 
-    def __init__(self, scene: "Scene", mesh: Mesh, matrices: np.ndarray, materials: List[str]) -> None:
+    def __init__(self, scene: "Scene", mesh: Mesh, matrices: np.ndarray, materials: List[str], ids: Optional[np.ndarray]) -> None:
         self.mesh = mesh
+        #: int32, (n,): numbers that stand for the instances in layers and hits; None for their numbers in the scene.
+        self.ids = ids
         self._scene = scene
         self._matrices = matrices
         self._materials = materials
@@ -92,7 +113,7 @@ class Scene:
         self._instances: List[Instances] = []
         self._materials: Dict[str, Material] = {}
         self._lights: List[str] = []
-        self._environment: Optional[str] = None
+        self._environment: Optional[Tuple[str, Dict[str, Any]]] = None
         self._air: Optional[str] = None
 
     @classmethod
@@ -148,6 +169,7 @@ class Scene:
         matrices: Optional[ArrayLike] = None,
         *,
         materials: "Union[None, Material, Sequence[Material]]" = None,
+        ids: Optional[ArrayLike] = None,
     ) -> Instances:
         """Places copies of a mesh.
 
@@ -155,6 +177,8 @@ class Scene:
             mesh: The mesh.
             matrices: World from object: (n, 3, 4) or (n, 4, 4), or one such matrix. Default: one copy where the mesh is.
             materials: One material for all copies, or one for each. Default: the mesh's.
+            ids: (n,) whole numbers from 0 on, which `Frame.instance` and `Hits.instance` have in place of the copies' numbers. Several copies may
+                share one. Default: the numbers of `instance_names`.
         """
         array = _matrices(np.eye(4) if matrices is None else matrices)
         if materials is None:
@@ -166,25 +190,29 @@ class Scene:
             names = [known.get(id(one)) or known.setdefault(id(one), self._named(one)) for one in materials]
             if len(names) != len(array):
                 raise ValueError(f"there are {len(names)} materials and {len(array)} matrices: give one material, or one for each")
-        placed = Instances(self, mesh, array, names)
+        numbers = None if ids is None else _ids(ids, len(array))
+        placed = Instances(self, mesh, array, names, numbers)
         self._instances.append(placed)
         self._changed()
         return placed
 
-    def environment(self, kind: "str | Tuple[float, float, float] | os.PathLike[str]" = "sky", **fields: Any) -> None:
+    def environment(self, kind: Any = "sky", **fields: Any) -> None:
         """Sets the light from all around.
 
         Args:
-            kind: "sky" for sun and sky, a colour for uniform light, or the path of a panorama (.hdr, .exr).
+            kind: "sky" for sun and sky, a colour for uniform light, or a panorama by longitude and latitude: the path of a file (.hdr, .exr), or an
+                array (height, width, 3) of linear radiance (float) or sRGB colours (uint8).
             **fields: Fields of the kind in scene files: of "sky" `elevation`, `azimuth`, `turbidity`, `intensity`; of a panorama `rotation`,
                 `intensity`.
         """
-        if kind == "sky":
-            self._environment = f"SunSky({_fields(fields)})"
-        elif isinstance(kind, (tuple, list)) or not os.path.splitext(os.fspath(kind))[1]:
-            self._environment = f"Constant({_fields({'radiance': kind, **fields})})"
+        if isinstance(kind, str) and kind == "sky":
+            self._environment = ("SunSky", fields)
+        elif _is_picture(kind):
+            self._environment = ("Image", {"file": kind, **fields})
+        elif isinstance(kind, os.PathLike) or isinstance(kind, str) and os.path.splitext(kind)[1]:
+            self._environment = ("Image", {"file": os.path.abspath(kind), **fields})
         else:
-            self._environment = f"Image({_fields({'file': os.path.abspath(kind), **fields})})"
+            self._environment = ("Constant", {"radiance": kind, **fields})
         self._changed()
 
     def fog(self, **fields: Any) -> None:
@@ -221,6 +249,20 @@ class Scene:
     def material_names(self) -> List[str]:
         """Names of all materials, by the numbers of `Frame.material`."""
         return self._source().material_names()
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lowest and highest corner of the box around all instances at rest, in world space: float32, (2, 3). The ground that a model file gets is left
+        out."""
+        return np.float32(self._source().bounds())
+
+    def triangles(self) -> Tuple[np.ndarray, np.ndarray]:
+        """Vertices (n, 3) in world space, and triangles (m, 3), of the instances of `bounds`, at rest. Instances repeat the triangles of their mesh.
+
+        Raises:
+            throng.Error: If there are more than 2^28 of either.
+        """
+        return self._source().triangles()
 
     @property
     def warnings(self) -> List[str]:
@@ -271,18 +313,31 @@ class Scene:
         if self._built is None:
             if not self._instances:
                 raise ValueError("the scene is empty: add a mesh, and place it with instances")
+            pictures = _Pictures()
+            environment = self._environment and f"{self._environment[0]}({_fields(self._environment[1], pictures)})"
             sections = {
-                "environment": self._environment,
+                "environment": environment,
                 "air": self._air,
                 "lights": f"[{', '.join(self._lights)}]",
-                "materials": _map({name: material._text() for name, material in self._materials.items()}),
+                "materials": _map({name: material._text(pictures) for name, material in self._materials.items()}),
                 "meshes": "{}",
                 "instances": "[]",
             }
             text = "(" + ", ".join(f"{key}: {value}" for key, value in sections.items() if value is not None) + ")"
             placed = [{"of": i.mesh.name, "matrices": i._matrices, "materials": i._materials} for i in self._instances]
-            self._built = _throng.build(self.name, text, self._meshes, placed)
+            self._built = _throng.build(self.name, text, self._meshes, placed, list(pictures.arrays.items()))
         return self._built
+
+    def _ids(self) -> Optional[np.ndarray]:
+        """What stands for each instance in layers and hits, by its number; None for the number."""
+        if all(placed.ids is None for placed in self._instances):
+            return None
+        source = self._source()
+        out = np.arange(sum(map(len, self._instances)), dtype=np.int32)
+        for entry, placed in enumerate(self._instances):
+            if placed.ids is not None:
+                out[slice(*source.run(entry))] = placed.ids
+        return out
 
 
 def _matrices(value: ArrayLike) -> np.ndarray:
@@ -310,12 +365,51 @@ def _indices(name: str, value: ArrayLike) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.uint32)
 
 
+def _ids(value: ArrayLike, count: int) -> np.ndarray:
+    array = np.asarray(value)
+    if array.shape != (count,):
+        raise ValueError(f"ids have the shape {array.shape}: it must be ({count},), one for each matrix")
+    if array.dtype.kind not in "iu" or array.size and (array.min() < 0 or array.max() > 0x7FFFFFFF):
+        raise ValueError("ids must be whole numbers from 0 on")
+    return array.astype(np.int32)
+
+
+def _is_picture(value: Any) -> bool:
+    """Whether a value of a field is an array with rows, such as numpy's, a tensor of PyTorch, or a picture of Pillow."""
+    return (hasattr(value, "__array__") or hasattr(value, "__array_interface__")) and np.ndim(value) > 1
+
+
+def _texels(value: Any) -> np.ndarray:
+    """A copy of a picture as (height, width, 4)."""
+    array = np.asarray(value)
+    if array.dtype != np.uint8 and array.dtype.kind != "f":
+        raise ValueError(f"a picture has the type {array.dtype}: it must be uint8 (sRGB or data) or float (linear)")
+    pixels = array[..., None] if array.ndim == 2 else array
+    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4):
+        raise ValueError(f"a picture has the shape {array.shape}: it must be (height, width), or (height, width, channels) of 1, 3 or 4 channels")
+    is_bytes = pixels.dtype == np.uint8
+    out = np.full((*pixels.shape[:2], 4), 255 if is_bytes else 1, np.uint8 if is_bytes else np.float32)
+    out[..., : max(pixels.shape[2], 3)] = pixels
+    return out
+
+
+# Fields whose values are names without quotes in scene files.
+_CHOICES = ("alpha", "wrap")
+
+
 def _map(entries: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"{_value(name)}: {text}" for name, text in entries.items()) + "}"
 
 
-def _fields(fields: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}: {_value(value)}" for name, value in fields.items() if value is not None and name != "name")
+def _fields(fields: Mapping[str, Any], pictures: Optional[_Pictures] = None) -> str:
+    def text(name: str, value: Any) -> str:
+        if pictures is not None and _is_picture(value):
+            return _value(pictures.name(value))
+        if name == "alpha" and isinstance(value, (int, float)):
+            return f"Mask({_value(value)})"
+        return value if name in _CHOICES and isinstance(value, str) else _value(value)
+
+    return ", ".join(f"{name}: {text(name, value)}" for name, value in fields.items() if value is not None and name != "name")
 
 
 def _value(value: Any) -> str:
@@ -329,6 +423,8 @@ def _value(value: Any) -> str:
         return _value(value.item())
     if isinstance(value, np.ndarray):
         return _value(tuple(value.tolist()))
+    if isinstance(value, Mapping):
+        return f"({_fields(value)})"
     if isinstance(value, (tuple, list)):
         return "(" + ", ".join(_value(v) for v in value) + ")"
     return repr(value)

@@ -68,6 +68,45 @@ impl Scene {
         bounds(&self.instances[self.world()], &self.boxes_at_rest(), &node_worlds(&self.nodes))
     }
 
+    /// World bounds of all instances except the ground of a standalone model.
+    #[doc(hidden)]
+    pub fn bounds_without_stage(&self) -> Aabb {
+        let mut contents = self.instances[self.world()].to_vec();
+        if let Some(stage) = self.stage {
+            contents.remove(stage as usize);
+        }
+        bounds(&contents, &self.boxes_at_rest(), &node_worlds(&self.nodes))
+    }
+
+    /// Passes each mesh of the instances of [`Self::bounds_without_stage`] to `each`, as an index into [`Scene::meshes`] with its transform to world space.
+    /// Assemblies are unrolled.
+    #[doc(hidden)]
+    pub fn visit_meshes_at_rest(&self, each: &mut dyn FnMut(usize, &Affine3)) {
+        let worlds = node_worlds(&self.nodes);
+        let stage = self.stage.map(|stage| stage as usize);
+        for index in self.world().filter(|&index| Some(index) != stage) {
+            self.visit_at_rest(&self.instances[index], &Affine3::IDENTITY, &worlds, each);
+        }
+    }
+
+    fn visit_at_rest(
+        &self,
+        instance: &Instance,
+        outer: &Affine3,
+        worlds: &[Affine3],
+        each: &mut dyn FnMut(usize, &Affine3),
+    ) {
+        let world = *outer * instance_world(instance, worlds);
+        match self.placed_by(instance) {
+            Placed::Mesh(mesh) => each(mesh, &world),
+            Placed::Assembly(assembly) => {
+                for inner in &self.instances[self.assemblies[assembly].range()] {
+                    self.visit_at_rest(inner, &world, worlds, each);
+                }
+            }
+        }
+    }
+
     /// Parts of the world that single precision represents poorly. Computed once, in about 15 ns per instance and core.
     #[doc(hidden)]
     pub fn far(&self) -> Far {
