@@ -293,7 +293,7 @@ mod tests {
         let gpu = Device::get_device(ordinal).unwrap();
         let context = Context::new(gpu).unwrap();
         let kernels = Arc::new(Kernels::load(gpu, image()).unwrap());
-        Some(GpuDenoiser::new("cuda".into(), context, kernels, SparePinned::default()).unwrap())
+        Some(GpuDenoiser::new("cuda".into(), context.clone(), kernels, SparePinned::new(context)).unwrap())
     }
 
     /// Radiance, variance, albedo, normal and motion of a frame: a moving pattern with noise and some invalid values.

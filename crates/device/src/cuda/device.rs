@@ -70,7 +70,7 @@ impl CudaDevice {
         let open = || -> CudaResult<Self> {
             let gpu = Gpu::get_device(ordinal)?;
             let context = Context::new(gpu)?;
-            let spare = SparePinned::default();
+            let spare = SparePinned::new(context.clone());
             let name = format!("cuda:{ordinal} ({})", gpu.name()?);
             let kept = KeptPool::new(name.clone(), ordinal, context.clone())?;
             let slot = |_| Slot::new(spare.clone(), kept.clone());

@@ -1,16 +1,19 @@
 //! Pictures that stay in the GPU's memory, for other libraries of the process that use the GPU.
 
-use super::{aovs::image_bytes, device::failed, memory::Array};
+use super::{
+    aovs::image_bytes,
+    device::failed,
+    memory::{Array, in_context},
+};
 use crate::{DeviceError, KeptPicture, Plane};
 use cust::{
     context::{Context, CurrentContext},
     error::CudaResult,
     event::{Event, EventFlags},
     stream::{Stream, StreamFlags, StreamWaitEventFlags},
-    sys,
 };
 use std::{
-    mem, ptr,
+    mem,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -105,24 +108,13 @@ impl KeptPool {
         memory.reserve(layout.bytes())?;
         Ok(GpuPicture { memory, layout, has_other_readers: AtomicBool::new(false), pool: self.clone() })
     }
-
-    /// Calls `work` with the GPU's context on this thread, which may belong to another library.
-    fn with<T>(&self, work: impl FnOnce() -> CudaResult<T>) -> CudaResult<T> {
-        let mut before = ptr::null_mut();
-        // SAFETY: the driver is initialised, since there is a context; `before` receives the thread's context, or null.
-        unsafe { sys::cuCtxGetCurrent(&mut before) };
-        let result = CurrentContext::set_current(&self.context).and_then(|()| work());
-        // SAFETY: the context was current on this thread until now.
-        unsafe { sys::cuCtxSetCurrent(before) };
-        result
-    }
 }
 
 impl Drop for KeptPool {
     /// The fields free their memory in this context. Errors are ignored because they cannot be returned.
     fn drop(&mut self) {
         let spare = mem::take(&mut *lock(&self.spare));
-        let _ = self.with(|| {
+        let _ = in_context(&self.context, || {
             drop(spare);
             Ok(())
         });
@@ -164,7 +156,7 @@ impl KeptPicture for GpuPicture {
             return Ok(Vec::new());
         };
         let mut bytes = vec![0; self.layout.pixels * plane.pixel_bytes()];
-        let read = self.pool.with(|| self.memory.read_range(offset, &mut bytes));
+        let read = in_context(&self.pool.context, || self.memory.read_range(offset, &mut bytes));
         read.map_err(|error| failed(&self.pool.name, "reading a picture", error))?;
         Ok(bytes)
     }
@@ -174,7 +166,7 @@ impl Drop for GpuPicture {
     /// Returns the memory. If that fails, the memory is lost until the process ends, since something may still read it.
     fn drop(&mut self) {
         let memory = mem::take(&mut self.memory);
-        let event = self.pool.with(|| {
+        let event = in_context(&self.pool.context, || {
             if *self.has_other_readers.get_mut() {
                 CurrentContext::synchronize()?;
             }

@@ -2,14 +2,16 @@
 
 use bytes::Bytes;
 use cust::{
+    context::{Context, CurrentContext},
     error::CudaResult,
     memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, DevicePointer, DeviceSlice, LockedBuffer},
     stream::Stream,
+    sys,
 };
 use rayon::prelude::*;
 use std::{
-    mem,
-    sync::{Arc, Mutex, Weak},
+    mem, ptr,
+    sync::{Arc, Mutex},
 };
 use throng_abi::Upload;
 use throng_base::sync::lock;
@@ -200,34 +202,55 @@ impl Pinned {
 
 /// Page-locked memory for pictures. Pictures are read where the GPU wrote them, and the memory is reused afterwards. Locking new memory is slow, and
 /// touching it for the first time is slower.
-#[derive(Clone, Default)]
-pub struct SparePinned(Arc<Mutex<Vec<Pinned>>>);
+#[derive(Clone)]
+pub struct SparePinned(Arc<PinnedPool>);
+
+struct PinnedPool {
+    spare: Mutex<Vec<Pinned>>,
+    /// Dropped last, because the memory belongs to it. Pictures may outlive the device.
+    context: Context,
+}
 
 impl SparePinned {
+    pub fn new(context: Context) -> Self {
+        Self(Arc::new(PinnedPool { spare: Mutex::default(), context }))
+    }
+
     /// Takes memory of at least `bytes`.
     pub fn take(&self, bytes: usize) -> CudaResult<Pinned> {
-        let mut pinned = lock(&self.0).pop().unwrap_or_default();
+        let mut pinned = lock(&self.0.spare).pop().unwrap_or_default();
         pinned.reserve(bytes)?;
         Ok(pinned)
     }
 
     /// Like [`Self::take`]; a new allocation is an eighth larger.
     pub fn take_with_room(&self, bytes: usize) -> CudaResult<Pinned> {
-        let mut pinned = lock(&self.0).pop().unwrap_or_default();
+        let mut pinned = lock(&self.0.spare).pop().unwrap_or_default();
         pinned.reserve_with_room(bytes)?;
         Ok(pinned)
     }
 
     /// Lends the bytes for reading. The memory is reused after the last reference is dropped.
     pub fn lend(&self, pinned: Pinned) -> Bytes {
-        Bytes::from_owner(Lent { pinned, spare: Arc::downgrade(&self.0) })
+        Bytes::from_owner(Lent { pinned, pool: self.0.clone() })
     }
 }
 
-/// Memory that returns to the list of spare memory when it is dropped.
+impl Drop for PinnedPool {
+    /// Frees the memory in its context. Errors are ignored because they cannot be returned.
+    fn drop(&mut self) {
+        let spare = mem::take(&mut *lock(&self.spare));
+        let _ = in_context(&self.context, || {
+            drop(spare);
+            Ok(())
+        });
+    }
+}
+
+/// Memory that returns to its pool when it is dropped.
 struct Lent {
     pinned: Pinned,
-    spare: Weak<Mutex<Vec<Pinned>>>,
+    pool: Arc<PinnedPool>,
 }
 
 impl AsRef<[u8]> for Lent {
@@ -238,13 +261,19 @@ impl AsRef<[u8]> for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        let pinned = mem::take(&mut self.pinned);
-        match self.spare.upgrade() {
-            Some(spare) => lock(&spare).push(pinned),
-            // The device is gone, and this thread has no context in which to free the memory. It is freed when the process ends.
-            None => mem::forget(pinned),
-        }
+        lock(&self.pool.spare).push(mem::take(&mut self.pinned));
     }
+}
+
+/// Calls `work` with a GPU's context on this thread, which may belong to another library.
+pub fn in_context<T>(context: &Context, work: impl FnOnce() -> CudaResult<T>) -> CudaResult<T> {
+    let mut before = ptr::null_mut();
+    // SAFETY: the driver is initialised, since there is a context; `before` receives the thread's context, or null.
+    unsafe { sys::cuCtxGetCurrent(&mut before) };
+    let result = CurrentContext::set_current(context).and_then(|()| work());
+    // SAFETY: the context was current on this thread until now.
+    unsafe { sys::cuCtxSetCurrent(before) };
+    result
 }
 
 /// Returns the bytes of a slice.

@@ -1,0 +1,54 @@
+"""A crowd from a simulator's trajectories: a CSV file with the columns time, id, x, y, z and yaw.
+
+    python crowd_from_csv.py tracks.csv out --model walker.glb
+
+The scene file names the CSV file, so the command line renders it, too: `throng render out/crowd.ron`. Other columns, and `.npy` and `.jsonl` files, are
+described in docs/scenes.md.
+"""
+
+import argparse
+import pathlib
+import shutil
+
+import throng
+
+SCENE = """(
+    render: (size: ({width}, {height}), samples: {samples}, frames: {frames}, fps: {fps}),
+    environment: SunSky(elevation: 40, azimuth: 60),
+    materials: {{ "ground": Diffuse(color: "#b3a682") }},
+    meshes: {{ "ground": Plane, "walker": {walker} }},
+    instances: [
+        Single(of: "ground", scale: 100, material: "ground"),
+        Table(of: "walker", file: "{tracks}"),
+    ],
+    camera: LookAt(eye: (0, 6, 12), target: (0, 0.5, 0), fov: 40),
+)"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tracks", type=pathlib.Path)
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--model", type=pathlib.Path, help="default: cones")
+    parser.add_argument("--frames", type=int, default=96)
+    parser.add_argument("--fps", type=int, default=24)
+    parser.add_argument("--size", type=int, nargs=2, default=(640, 360))
+    parser.add_argument("--samples", type=int, default=32)
+    parser.add_argument("--device", default="auto")
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    tracks = pathlib.Path(shutil.copy(args.tracks, args.out))
+    walker = "Cone(radius: 0.25, height: 1.7)"
+    if args.model is not None:
+        walker = f'Gltf(file: "{pathlib.Path(shutil.copy(args.model, args.out)).name}")'
+    width, height = args.size
+    text = SCENE.format(width=width, height=height, samples=args.samples, frames=args.frames, fps=args.fps, walker=walker, tracks=tracks.name)
+    (args.out / "crowd.ron").write_text(text)
+
+    scene = throng.Scene.open(args.out / "crowd.ron")
+    count = throng.Renderer(scene, args.device).write(args.out / "####.png")
+    print(f"{count} frames in {args.out}, of {len(scene.instance_names) - 1} walkers")
+
+
+if __name__ == "__main__":
+    main()
