@@ -174,6 +174,8 @@ pub struct InstanceFields<'py> {
     of: String,
     /// Shape (n, 3, 4).
     matrices: PyReadonlyArrayDyn<'py, f32>,
+    /// Times in seconds, if the instances move: `matrices` then has those of all instances at each time.
+    times: Vec<f64>,
     /// Names of materials: none, one, or one per instance.
     materials: Vec<String>,
 }
@@ -214,7 +216,8 @@ impl MeshFields<'_> {
 impl InstanceFields<'_> {
     fn placement(&self) -> PyResult<Placement> {
         let transforms = transforms(&self.matrices)?;
-        Ok(Placement::Matrices(Matrices::new(self.of.clone(), transforms, self.materials.clone())))
+        let placed = Matrices::new(self.of.clone(), transforms, self.materials.clone());
+        Ok(Placement::Matrices(Matrices { times: self.times.as_slice().into(), ..placed }))
     }
 }
 

@@ -388,6 +388,27 @@ class Scenes(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "empty"):
             renderer(throng.Scene())
 
+    def test_instances_move_between_times(self):
+        moves = np.stack([np.stack([at(-3, 0, 0), at(3, 0, 0)]), np.stack([at(3, 0, 0), at(np.nan, 0, 0)])])
+        scene = throng.Scene()
+        cube = scene.mesh(CUBE, FACES, material=throng.Diffuse(color=(0.8, 0.2, 0.1)))
+        placed = scene.instances(cube, moves, times=[0, 2])
+        scene.environment("sky", elevation=40)
+        own = renderer(scene)
+        still, _ = cubes((0, 0, 0))
+        seen = own.render(straight(time=1)).linear
+        self.assertTrue((seen == renderer(still).render(straight()).linear).all(), "the second cube is not there")
+        first = own.render(straight(time=0)).linear
+        self.assertTrue((first == renderer(cubes((-3, 0, 0), (3, 0, 0))[0]).render(straight()).linear).all())
+        self.assertEqual((len(placed), placed.matrices.shape), (2, (2, 3, 4)))
+        for message, matrices, times in [
+            ("increasing", moves, [0, 0]),
+            (r"\(3, n, 3, 4\)", moves, [0, 1, 2]),
+            (r"\(2, n, 3, 4\)", moves[0], [0, 1]),
+        ]:
+            with self.assertRaisesRegex(ValueError, message):
+                scene.instances(cube, matrices, times=times)
+
 
 class OnGpu(unittest.TestCase):
     def test_a_cpu_keeps_no_pictures(self):

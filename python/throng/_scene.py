@@ -73,13 +73,22 @@ class Mesh:
 class Instances:
     """Instances of one mesh. `Scene.instances` makes them."""
 
-    def __init__(self, scene: "Scene", mesh: Mesh, matrices: np.ndarray, materials: List[str], ids: Optional[np.ndarray]) -> None:
+    def __init__(
+        self,
+        scene: "Scene",
+        mesh: Mesh,
+        matrices: np.ndarray,
+        materials: List[str],
+        ids: Optional[np.ndarray],
+        moves: Optional[Tuple[np.ndarray, List[float]]],
+    ) -> None:
         self.mesh = mesh
         #: int32, (n,): numbers that stand for the instances in layers and hits; None for their numbers in the scene.
         self.ids = ids
         self._scene = scene
         self._matrices = matrices
         self._materials = materials
+        self._moves = moves
 
     def __len__(self) -> int:
         return len(self._matrices)
@@ -87,10 +96,14 @@ class Instances:
     @property
     def matrices(self) -> np.ndarray:
         """World from object: float32, (n, 3, 4). Setting it moves the instances in frames that begin later, also of renderers that exist: only the
-        top of their trees is built again. Changes of the array itself have no effect."""
+        top of their trees is built again. Changes of the array itself have no effect. Of instances with `times`, the first matrices."""
         view = self._matrices.view()
         view.flags.writeable = False
         return view
+
+    def _fields(self) -> Dict[str, Any]:
+        matrices, times = (self._matrices, []) if self._moves is None else (self._moves[0].reshape(-1, 3, 4), self._moves[1])
+        return {"of": self.mesh.name, "matrices": matrices, "materials": self._materials, "times": times}
 
     @matrices.setter
     def matrices(self, matrices: ArrayLike) -> None:
@@ -99,7 +112,7 @@ class Instances:
             raise ValueError(f"there are {len(array)} matrices and {len(self._matrices)} instances: give one for each")
         if self._scene._built is not None:
             self._scene._built.place(self._scene._instances.index(self), array)
-        self._matrices = array
+        self._matrices, self._moves = array, None
 
 
 class Scene:
@@ -170,17 +183,22 @@ class Scene:
         *,
         materials: "Union[None, Material, Sequence[Material]]" = None,
         ids: Optional[ArrayLike] = None,
+        times: Optional[ArrayLike] = None,
     ) -> Instances:
         """Places copies of a mesh.
 
         Args:
             mesh: The mesh.
-            matrices: World from object: (n, 3, 4) or (n, 4, 4), or one such matrix. Default: one copy where the mesh is.
+            matrices: World from object: (n, 3, 4) or (n, 4, 4), or one such matrix. With `times`, (len(times), n, 3, 4) or (len(times), n, 4, 4).
+                Default: one copy where the mesh is.
             materials: One material for all copies, or one for each. Default: the mesh's.
             ids: (n,) whole numbers from 0 on, which `Frame.instance` and `Hits.instance` have in place of the copies' numbers. Several copies may
                 share one. Default: the numbers of `instance_names`.
+            times: Seconds, increasing, at which the copies have these matrices. They move between them, with blur and motion vectors. A copy
+                whose matrix has NaN is not there at that time. Default: copies stay where they are.
         """
-        array = _matrices(np.eye(4) if matrices is None else matrices)
+        moves = None if times is None else _moves(matrices, times)
+        array = moves[0][0] if moves else _matrices(np.eye(4) if matrices is None else matrices)
         if materials is None:
             names = [] if mesh._material is None else [mesh._material]
         elif isinstance(materials, Material):
@@ -191,7 +209,7 @@ class Scene:
             if len(names) != len(array):
                 raise ValueError(f"there are {len(names)} materials and {len(array)} matrices: give one material, or one for each")
         numbers = None if ids is None else _ids(ids, len(array))
-        placed = Instances(self, mesh, array, names, numbers)
+        placed = Instances(self, mesh, array, names, numbers, moves)
         self._instances.append(placed)
         self._changed()
         return placed
@@ -324,7 +342,7 @@ class Scene:
                 "instances": "[]",
             }
             text = "(" + ", ".join(f"{key}: {value}" for key, value in sections.items() if value is not None) + ")"
-            placed = [{"of": i.mesh.name, "matrices": i._matrices, "materials": i._materials} for i in self._instances]
+            placed = [i._fields() for i in self._instances]
             self._built = _throng.build(self.name, text, self._meshes, placed, list(pictures.arrays.items()))
         return self._built
 
@@ -347,6 +365,18 @@ def _matrices(value: ArrayLike) -> np.ndarray:
     if array.ndim != 3 or array.shape[1:] not in [(3, 4), (4, 4)]:
         raise ValueError(f"matrices have the shape {np.shape(value)}: it must be (n, 3, 4) or (n, 4, 4)")
     return np.array(array[:, :3], order="C")
+
+
+def _moves(matrices: Optional[ArrayLike], times: ArrayLike) -> Tuple[np.ndarray, List[float]]:
+    """A copy of matrices at times as (times, n, 3, 4), and the times."""
+    seconds = np.asarray(times, dtype=np.float64)
+    if seconds.ndim != 1 or not len(seconds) or not np.isfinite(seconds).all() or (np.diff(seconds) <= 0).any():
+        raise ValueError("times must be a list of increasing numbers of seconds")
+    array = _floats("matrices", matrices)
+    if array is None or array.ndim != 4 or array.shape[2:] not in [(3, 4), (4, 4)] or len(array) != len(seconds) or not array.shape[1]:
+        shape = f"({len(seconds)}, n, 3, 4) or ({len(seconds)}, n, 4, 4)"
+        raise ValueError(f"matrices have the shape {np.shape(matrices)}: with {len(seconds)} times it must be {shape}")
+    return np.array(array[:, :, :3], order="C"), seconds.tolist()
 
 
 def _floats(name: str, value: Optional[ArrayLike]) -> Any:

@@ -62,7 +62,7 @@ const CASES: [Case; 77] = [
     ("motions: {\"m\": (parts: [Follow(curve: \"c\", distance: ~\"far\")])}", "expected a number or keys([(time, number), ..]), not \"far\""),
     ("motions: {\"m\": (parts: [], phase: random(~3))}", "the fields are seed, spread"),
     ("instances: [Single(~\"a\")]", "the fields are of, translate"),
-    ("instances: [~\"a\"]", "the choices are Single, Grid, Scatter, Random, Along, Group"),
+    ("instances: [~\"a\"]", "the choices are Single, Grid, Scatter, Random, Along, Table, Group"),
     ("instances: [Single(of: \"a\", translate: ~\"up\")]", "expected a point: (x, y, z)"),
     ("instances: [Single(of: \"a\", visible: ~yes)]", "expected true, false or keys([(time, true), (time, false), ..])"),
     ("instances: [Single(of: ~Sphere)]", "expected the name of a mesh or group"),

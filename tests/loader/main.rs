@@ -10,6 +10,7 @@ mod kinds;
 mod materials;
 mod nested_names;
 mod placing;
+mod tables;
 mod wind_and_flights;
 
 use glam::{Affine3, Vec3};
@@ -37,6 +38,7 @@ fn folder() -> TempDir {
     );
     let corners = "vertex 0 0 0\nvertex 4 0 0\nvertex 0 8 0\n";
     write("tri.stl", &format!("solid\nfacet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\nendsolid\n"));
+    write("tracks.csv", "frame,id,x,y,z,yaw\n0,a,0,0,0,0\n0,b,5,1,0,0\n1,a,1,0,0,90\n1,b,6,1,0,0\n2,b,7,1,0,0\n");
     image::RgbImage::from_pixel(2, 2, image::Rgb([255, 128, 0])).save(dir.path().join("tex.png")).expect("writes");
     image::Rgb32FImage::from_pixel(4, 2, image::Rgb([3.0, 2.0, 1.0])).save(dir.path().join("env.hdr")).expect("writes");
     dir
@@ -115,6 +117,8 @@ const EVERYTHING: &str = r##"// every section and every variant
         Group(of: [Single(of: "pair"), Single(of: "tri", motion: "keys")], translate: (0, 5, 0), motion: "wave"),
         Single(of: "scan"),
         Scatter(of: "scan", on: "part", at: vertices),
+        Table(of: "ball", file: "tracks.csv", fps: 4, start: 0.5, ends: loop, up: z, each: (scale: 0.1)),
+        Table(of: "pair", file: "tracks.csv", quaternion: wxyz, motion: "spin"),
     ],
     camera: Spline(keys: [(eye: (0, 1, 5), target: (0, 0, 0)), (eye: (5, 1, 0), target: (0, 0, 0)), (eye: (0, 1, -5), target: (0, 0, 0))], fov: 50),
 )
@@ -124,8 +128,8 @@ const EVERYTHING: &str = r##"// every section and every variant
 fn every_variant_loads() {
     let s = scene(EVERYTHING);
     assert_eq!((s.settings.width, s.settings.frames, s.settings.integrator), (640, 48, Integrator::Ao));
-    assert_eq!(s.instances.len(), 1 + 6 + 4 + 4 + 5 + 7 + 3 + 4);
-    assert_eq!((s.nodes.len(), s.motions.len(), s.lights.len(), s.textures.len()), (1, 3, 3, 2));
+    assert_eq!(s.instances.len(), 1 + 6 + 4 + 4 + 5 + 7 + 3 + 4 + 2 + 4);
+    assert_eq!((s.nodes.len(), s.motions.len(), s.lights.len(), s.textures.len()), (3, 3, 3, 2));
     let degrees = std::f32::consts::PI / 180.0;
     assert!(matches!(
         s.lights[2],
@@ -286,7 +290,7 @@ fn overrides_that_fit_nothing_say_so() {
     };
     says("render.sampels", "1", "--set render.sampels: unknown field `sampels` in render: did you mean `samples`?");
     says("materials.stne.color", "1", "did you mean `stone`?");
-    says("instances.9.of", "\"a\"", "there is no element `9`: the list has 9");
+    says("instances.11.of", "\"a\"", "there is no element `11`: the list has 11");
     says("render.samples", "many", "--set render.samples: ");
     says("render.samples", "1, seed: 2", "is not a value");
     says("render.samples", "(1", "is not a value");

@@ -85,6 +85,8 @@ pub const PAGES: [Page; 12] = [
             ("Turn", "turn"),
             ("Choose", "choose"),
             ("Face", "face"),
+            ("QuaternionOrder", "quaternion"),
+            ("UpAxis", "up"),
         ],
     ),
     page("groups", "Groups", &["groups"], false, &[("SceneFile::groups", "")]),

@@ -164,7 +164,7 @@ fn context(name: &str) -> &str {
             "motions: {\"m\": (parts: [X])}"
         }
         "BendDesc" => "motions: {\"m\": (parts: [Sway(axis: (0, 0, 1), degrees: 9, period: 2, X)])}",
-        "Single" | "Group" | "Grid" | "Scatter" | "Random" | "Along" => "instances: [X]",
+        "Single" | "Group" | "Grid" | "Scatter" | "Random" | "Along" | "Table" => "instances: [X]",
         "Surface" | "Poisson" => "instances: [Scatter(of: \"a\", on: \"a\", at: X)]",
         "Sample" => "instances: [Scatter(of: \"a\", on: \"a\", X)]",
         "Rules" => "instances: [Scatter(of: \"a\", on: \"a\", at: vertices, X)]",

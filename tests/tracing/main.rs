@@ -15,3 +15,4 @@ mod panes;
 mod rays;
 mod shutter;
 mod sides;
+mod tables;

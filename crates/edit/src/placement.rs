@@ -75,6 +75,7 @@ fn kind(placement: &Placement) -> &'static str {
         Placement::Random(_) => "Random",
         Placement::Along(_) => "Along",
         Placement::Matrices(_) => "Matrices",
+        Placement::Table(_) => "Table",
         Placement::Group(_) => "Group",
     }
 }

@@ -36,7 +36,8 @@ pub fn exists(path: &Path) -> bool {
     exists
 }
 
-fn describe(e: &io::Error) -> String {
+/// The end of a sentence about a file that could not be read.
+pub fn describe(e: &io::Error) -> String {
     match e.kind() {
         ErrorKind::NotFound => "no such file: check the path".to_owned(),
         ErrorKind::PermissionDenied => "permission denied: make the file readable".to_owned(),

@@ -82,7 +82,9 @@ fn over_poses<T: Copy + Send + Sync>(
         deforming[mesh.mesh as usize] = Some(index);
     }
     let deforms = |mesh: u32| deforming.get(mesh as usize).copied().flatten();
-    let moves = |i: &Instance| i.node != NONE || i.motion != NONE || deforms(i.mesh).is_some();
+    let placed = scene.placement_tables.affected(scene.instances.len());
+    let moves =
+        |index: usize, i: &Instance| placed[index] || i.node != NONE || i.motion != NONE || deforms(i.mesh).is_some();
     let assemblies: Vec<[[f32; 3]; 8]> = if scene.assemblies.is_empty() {
         Vec::new()
     } else {
@@ -95,7 +97,7 @@ fn over_poses<T: Copy + Send + Sync>(
     let times = pose_times(scene, moves);
     let boxed = vertices(scene, moves, times.len()) > MOST_VERTICES;
     for (round, time) in times.into_iter().enumerate() {
-        moment.move_to(&scene.actors, time);
+        moment.move_to(scene, time);
         anim::world_transforms(scene, &moment, &mut worlds);
         for (deforming, out) in scene.deforming.iter().zip(&mut shapes) {
             anim::shape_at(scene, deforming, &moment, out);
@@ -113,7 +115,7 @@ fn over_poses<T: Copy + Send + Sync>(
         };
         let pairs = scene.instances[scene.world()].par_iter().zip(&worlds).enumerate();
         let counts = |(index, (i, _)): &(usize, (&Instance, &Affine3))| {
-            left_out != Some(*index as u32) && (round == 0 || moves(i))
+            left_out != Some(*index as u32) && (round == 0 || moves(*index, i))
         };
         let posed = pairs.filter(counts).map(|(_, (i, world))| match boxes.get(i.mesh as usize) {
             Some(corners) => measure(corners, world),
@@ -125,12 +127,12 @@ fn over_poses<T: Copy + Send + Sync>(
 }
 
 /// Number of vertices to measure if moving instances have `poses` poses.
-fn vertices(scene: &Scene, moves: impl Fn(&Instance) -> bool, poses: usize) -> usize {
-    let of = |i: &Instance| {
-        let poses = if moves(i) { poses } else { 1 };
+fn vertices(scene: &Scene, moves: impl Fn(usize, &Instance) -> bool, poses: usize) -> usize {
+    let of = |(index, i): (usize, &Instance)| {
+        let poses = if moves(index, i) { poses } else { 1 };
         positions(scene, i.mesh, None).len().saturating_mul(poses)
     };
-    let all = scene.instances[scene.world()].iter().map(of);
+    let all = scene.instances[scene.world()].iter().enumerate().map(of);
     all.fold(0, usize::saturating_add)
 }
 
@@ -142,9 +144,9 @@ fn corners(positions: &[[f32; 3]]) -> [[f32; 3]; 8] {
 }
 
 /// The times of up to 64 frames, spread over the animation; fewer for large scenes.
-fn pose_times(scene: &Scene, moves: impl Fn(&Instance) -> bool) -> Vec<f64> {
-    let vertices = |i: &Instance| positions(scene, i.mesh, None).len();
-    let moving = scene.instances[scene.world()].iter().filter(|i| moves(i)).map(vertices);
+fn pose_times(scene: &Scene, moves: impl Fn(usize, &Instance) -> bool) -> Vec<f64> {
+    let vertices = |(_, i): (usize, &Instance)| positions(scene, i.mesh, None).len();
+    let moving = scene.instances[scene.world()].iter().enumerate().filter(|(index, i)| moves(*index, i)).map(vertices);
     let budget = match moving.fold(0, usize::saturating_add) {
         0 => 1,
         moving => (MOST_POINTS / moving).clamp(16, 64),

@@ -30,6 +30,7 @@ mod sky;
 mod standalone;
 mod stl;
 mod subjects;
+mod tables;
 mod text;
 mod views;
 

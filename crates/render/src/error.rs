@@ -2,7 +2,7 @@
 
 use std::io;
 use throng_denoise::DenoiseError;
-use throng_device::DeviceError;
+use throng_device::{DeviceError, Frame};
 use throng_output::{CheckpointError, OutputError};
 
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,20 @@ pub enum RenderError {
     Denoise { frame: u32, source: DenoiseError },
     #[error("cannot start a thread: {0}")]
     Thread(#[source] io::Error),
+    /// A file that is read while frames are posed. The fault names it.
+    #[error("frame {frame}: {fault}")]
+    Input { frame: u32, fault: String },
+}
+
+/// Checks that all files that a posed frame needs could be read.
+///
+/// # Errors
+/// [`RenderError::Input`] if not.
+pub(super) fn check_inputs(frame: &Frame) -> Result<(), RenderError> {
+    match frame.scene.placement_tables.fault() {
+        None => Ok(()),
+        Some(fault) => Err(RenderError::Input { frame: frame.number, fault: fault.to_owned() }),
+    }
 }
 
 impl RenderError {
@@ -44,7 +58,7 @@ impl RenderError {
         let source = match self {
             Self::Device { source, .. } => source,
             Self::Load(source) => source,
-            Self::Output(_) | Self::Checkpoint(_) | Self::Denoise { .. } | Self::Thread(_) => {
+            Self::Output(_) | Self::Checkpoint(_) | Self::Denoise { .. } | Self::Thread(_) | Self::Input { .. } => {
                 return false;
             }
         };

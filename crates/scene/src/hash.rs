@@ -1,6 +1,8 @@
 //! A hash of a scene's content, which distinguishes pictures of different scenes.
 
-use super::{Environment, FloatImage, Instance, Mesh, Node, Scene, Shape, Texels, Texture, TriangleMesh};
+use super::{
+    Environment, FloatImage, Instance, Mesh, Node, PlacementTables, Scene, Shape, Texels, Texture, TriangleMesh,
+};
 use std::fmt::{self, Debug, Write};
 
 impl Scene {
@@ -30,6 +32,7 @@ impl Scene {
             instances,
             assemblies,
             motions,
+            placement_tables,
             actors,
             animated,
             appearances,
@@ -67,6 +70,11 @@ impl Scene {
         instances.iter().for_each(|instance| hash.instance(instance));
         if !assemblies.is_empty() {
             hash.text(assemblies);
+        }
+        if !placement_tables.is_empty() {
+            let PlacementTables { all, instances, nodes, shown } = &**placement_tables;
+            let shapes = Vec::from_iter(all.iter().map(|table| table.shape()));
+            hash.text(&(shapes, instances, nodes, shown));
         }
         hash.text(&(motions, actors, animated, appearances, switches, deforming, palettes));
         hash.state

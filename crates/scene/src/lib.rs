@@ -18,7 +18,7 @@ mod shading;
 pub mod text;
 mod view;
 
-pub use desc::{Face, Rotations};
+pub use desc::{Face, QuaternionOrder, Rotations};
 pub use layout::assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
 #[doc(hidden)]
 pub use layout::demand::VertexDemand;
@@ -35,6 +35,11 @@ pub use layout::rest::Far;
 pub use layout::ways::LostPath;
 pub use moving::bend::{Bend, BendSides};
 pub use moving::motion::{Follower, Keyframe, Motion, MotionPart, Noise, Phase, Travel};
+#[doc(hidden)]
+pub use moving::placement_table::{
+    PlacementTable, PlacementTables, RowClock, RowFormat, RowLayout, RowPose, RowSource, Rows, TablePosition, TableRun,
+    TableShape,
+};
 pub use moving::placements::Placements;
 #[doc(hidden)]
 pub use moving::timeline::{Changes, Timeline};

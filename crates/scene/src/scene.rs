@@ -3,8 +3,8 @@
 use crate::animated::Animated;
 use crate::rig::{Actor, Appearance, DeformingMesh, Palette};
 use crate::{
-    Assembly, Camera, Cut, Environment, Far, Fog, Instance, Light, Material, Mesh, Motion, Names, Node, RenderDefaults,
-    Subject, Texture, TextureMap, Timeline, Track, Views,
+    Assembly, Camera, Cut, Environment, Far, Fog, Instance, Light, Material, Mesh, Motion, Names, Node,
+    PlacementTables, RenderDefaults, Subject, Texture, TextureMap, Timeline, Track, Views,
 };
 use std::{
     ops::Range,
@@ -51,6 +51,9 @@ pub struct Scene {
     pub placed: Vec<PlacedRun>,
     /// Movements of nodes and instances.
     pub motions: Vec<Motion>,
+    /// Transforms of instances and nodes that are read from files over time.
+    #[doc(hidden)]
+    pub placement_tables: Arc<PlacementTables>,
     /// Animated rigs, which nodes and meshes follow.
     pub actors: Vec<Actor>,
     /// The materials, lights and cameras that actors animate.
@@ -116,7 +119,8 @@ impl Scene {
         let follows = |node: &Node| node.follows.is_some();
         let carries = || self.nodes.iter().any(follows);
         let acts = !self.actors.is_empty() && (!self.deforming.is_empty() || carries());
-        !self.motions.is_empty() || !self.appearances.is_empty() || acts
+        let is_placed = !self.placement_tables.is_empty();
+        is_placed || !self.motions.is_empty() || !self.appearances.is_empty() || acts
     }
 
     /// The camera of a frame at `time`, in seconds, and its number (see [`Timeline::camera`]).

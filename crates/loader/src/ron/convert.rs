@@ -8,6 +8,7 @@ use super::{
     placing::Placing,
     script::Script,
     settings,
+    source::Place,
     surroundings::{
         air,
         environment::{self, Pictures},
@@ -69,7 +70,10 @@ fn convert(
     }
     // After the camera, whose framing must not include them.
     lights::place(&mut scene, lamps);
-    Ok(scene)
+    match scene.placement_tables.fault() {
+        None => Ok(scene),
+        Some(fault) => Err(source.error(&Place::ROOT.key("instances"), fault)),
+    }
 }
 
 /// A scene with the settings, the environment, the air and the invisible lights of a file, and its visible lights.

@@ -118,10 +118,12 @@ impl Assemblies {
 /// For each assembly, whether anything in it moves, deforms or appears, including nested assemblies.
 fn moving(scene: &Scene) -> Vec<bool> {
     let mut nodes: Vec<bool> = Vec::with_capacity(scene.nodes.len());
-    for node in &scene.nodes {
+    for (index, node) in (0..).zip(&scene.nodes) {
         let carried = nodes.get(node.parent as usize).copied().unwrap_or(false);
-        nodes.push(carried || node.motion != NONE || node.follows.is_some());
+        let placed = scene.placement_tables.places_node(index);
+        nodes.push(carried || placed || node.motion != NONE || node.follows.is_some());
     }
+    let affected = scene.placement_tables.affected(scene.instances.len());
     let meshes = scene.meshes.len();
     let mut units = vec![false; meshes + scene.assemblies.len()];
     scene.deforming.iter().for_each(|deforming| units[deforming.mesh as usize] = true);
@@ -130,7 +132,7 @@ fn moving(scene: &Scene) -> Vec<bool> {
         units[meshes + index] = assembly.range().any(|id| {
             let instance = &scene.instances[id];
             let carried = nodes.get(instance.node as usize).copied().unwrap_or(false);
-            carried || instance.motion != NONE || units[instance.mesh as usize] || appears(id)
+            carried || affected[id] || instance.motion != NONE || units[instance.mesh as usize] || appears(id)
         });
     }
     units.split_off(meshes)

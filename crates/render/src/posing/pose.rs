@@ -233,7 +233,7 @@ impl Poser {
     /// Sets the moment and the origin of positions for a frame.
     fn move_to(&mut self, number: u32) {
         let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
-        moment.move_to(&self.scene.actors, self.time_of(number));
+        moment.move_to(&self.scene, self.time_of(number));
         moment.place(self.settings.placed.clone());
         let eye = || self.eye.unwrap_or_else(|| self.camera(number, &moment).eye);
         let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));

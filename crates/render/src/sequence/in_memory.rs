@@ -6,7 +6,7 @@ use super::{
     prepare::{load, measure},
     window::{Complete, Step, Steps, Traced},
 };
-use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, results::write};
+use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, error::check_inputs, results::write};
 use glam::Vec3;
 use std::sync::Arc;
 use throng_accel::NodeLayout;
@@ -47,7 +47,9 @@ impl LoadedScene {
     ) -> Result<(Frame, FrameSettings), RenderError> {
         let exposures = measure(job, device, (&mut self.poser, known), stop)?;
         let settings = exposures.settings_of(&job.settings, number);
-        Ok((self.poser.pose(number).frame, settings))
+        let frame = self.poser.pose(number).frame;
+        check_inputs(&frame)?;
+        Ok((frame, settings))
     }
 
     /// The frame, posed again for a camera at `eye` if positions have to be relative to another place (see [`Poser::close_to`]).

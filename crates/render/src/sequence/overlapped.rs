@@ -6,6 +6,7 @@ use super::{
 };
 use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
+    error::check_inputs,
     exposure::Exposures,
     posing::pose::TreeWork,
     posing::pose_stage::{self, PosedStep},
@@ -176,6 +177,7 @@ fn submit(
 ) -> Result<(), RenderError> {
     let traced = match posed {
         Some(posed) => {
+            check_inputs(&posed.frame)?;
             let frame = posed.frame.number;
             let settings = exposures.settings_of(&job.settings, frame);
             device.submit(posed.frame, &settings, delivery).map_err(|source| RenderError::Device { frame, source })?;

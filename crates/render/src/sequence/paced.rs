@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Busy, FrameObserver, FrameQueue, FrameReport, Poser, RenderError, RenderJob, Summary,
+    error::check_inputs,
     exposure::Exposures,
     milliseconds,
     posing::pose::Posed,
@@ -141,6 +142,7 @@ impl<'a> Paced<'a> {
 
     fn trace(&mut self, number: u32, keeper: Option<&Keeper>, stop: &Stop) -> Result<Traced, RenderError> {
         let posed = self.poser.pose(number);
+        check_inputs(&posed.frame)?;
         if self.job.denoised_noise.is_some() {
             let settings = keeper.map_or_else(|| self.settings_of(number), Keeper::settings);
             return refine::begin(self.job, (number, settings), self.device, posed, stop);

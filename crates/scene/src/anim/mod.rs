@@ -10,6 +10,7 @@ mod moment;
 mod motion;
 mod order;
 mod palette;
+mod posed_rows;
 mod rig_pose;
 mod shutter;
 mod tables;

@@ -1,10 +1,10 @@
 //! A moment of a scene: a time, and the poses of all actors.
 
-use super::RigPose;
-use crate::{
-    Placements, Scene,
-    rig::{Actor, RigNodeRef},
+use super::{
+    RigPose,
+    posed_rows::{PosedRows, TimeOfRows},
 };
+use crate::{Placements, Scene, rig::RigNodeRef};
 use glam::{Affine3, Affine3A, Vec3};
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -20,13 +20,23 @@ pub struct Moment {
     origin: Vec3,
     /// Transforms of instances that replace the scene's.
     placed: Option<Arc<Placements>>,
+    /// Rows of the scene's tables, which place instances and nodes.
+    rows: PosedRows,
+}
+
+/// The transform of an instance in its group.
+#[derive(Clone, Copy)]
+pub(super) struct LocalPlace {
+    pub transform: Affine3,
+    /// The position that determines the phase of a motion.
+    pub origin: Vec3,
 }
 
 impl Moment {
     /// The moment of `scene` at `time`, in seconds.
     pub fn of(scene: &Scene, time: f64) -> Self {
         let mut moment = Self::default();
-        moment.move_to(&scene.actors, time);
+        moment.move_to(scene, time);
         moment
     }
 
@@ -35,18 +45,19 @@ impl Moment {
         Self { time, frame_time: time, ..Self::default() }
     }
 
-    /// Poses `actors` at `time`, in seconds. Parallel.
-    pub fn move_to(&mut self, actors: &[Actor], time: f64) {
+    /// Moves to another time of `scene`, in seconds. Poses its actors in parallel.
+    pub fn move_to(&mut self, scene: &Scene, time: f64) {
         (self.time, self.frame_time) = (time, time);
-        self.actors.resize_with(actors.len(), RigPose::default);
-        let pairs = self.actors.par_iter_mut().zip(actors);
+        self.rows = PosedRows::new(&scene.placement_tables);
+        self.actors.resize_with(scene.actors.len(), RigPose::default);
+        let pairs = self.actors.par_iter_mut().zip(&scene.actors);
         pairs.for_each(|(pose, actor)| pose.evaluate(&actor.rig, &actor.playbacks, time));
     }
 
     /// This moment with the visibility, the frame time and the replaced transforms of `other`. Pictures that combine several times, for motion blur or motion
     /// vectors, show one set of objects through one camera.
     pub fn showing(mut self, other: &Self) -> Self {
-        self.frame_time = other.frame_time;
+        self = self.in_frame(other.frame_time);
         self.placed = other.placed.clone();
         self.actors.iter_mut().zip(&other.actors).for_each(|(own, other)| own.show_as(other));
         self
@@ -63,9 +74,27 @@ impl Moment {
         self.placed = placed;
     }
 
-    /// The transform of an instance in its group: `own`, unless it is replaced.
-    pub(super) fn local(&self, index: u32, own: Affine3) -> Affine3 {
-        self.placed.as_ref().and_then(|placed| placed.get(index).copied()).unwrap_or(own)
+    /// The transform of an instance in its group: `own`, unless it is replaced or a row of a table places it.
+    pub(super) fn local(&self, index: u32, own: &Affine3) -> LocalPlace {
+        if let Some(&transform) = self.placed.as_ref().and_then(|placed| placed.get(index)) {
+            return LocalPlace { transform, origin: transform.translation };
+        }
+        let transform = self.rows.instance(index, self.time_of_rows()).unwrap_or(*own);
+        LocalPlace { transform, origin: own.translation }
+    }
+
+    /// The transform of a node in its parent: `own`, unless a row of a table places it.
+    pub(super) fn local_of_node(&self, index: u32, own: &Affine3) -> Affine3 {
+        self.rows.node(index, self.time_of_rows()).unwrap_or(*own)
+    }
+
+    /// Adds the instances whose rows are not there in the frame.
+    pub(super) fn add_hidden(&self, to: &mut Vec<u32>) {
+        self.rows.hidden(self.time_of_rows(), to);
+    }
+
+    fn time_of_rows(&self) -> TimeOfRows {
+        TimeOfRows { time: self.time, frame: self.frame_time }
     }
 
     /// World-space origin of positions.
@@ -81,6 +110,7 @@ impl Moment {
     /// This moment as part of the frame at `time`, in seconds.
     pub fn in_frame(mut self, time: f64) -> Self {
         self.frame_time = time;
+        self.rows.clear();
         self
     }
 

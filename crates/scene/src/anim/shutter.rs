@@ -90,7 +90,8 @@ pub fn instance_shutter_keys(
     out: &mut ShutterKeys,
 ) {
     out.clear();
-    let finest = plan(scene, instances, time, &mut out.spans);
+    let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
+    let finest = plan(scene, (instances, &id), time, &mut out.spans);
     let Some(last) = out.spans.last() else { return };
     let count = last.first as usize + key_count(last);
     out.keys.resize(count, InstanceKey::default());
@@ -98,9 +99,9 @@ pub fn instance_shutter_keys(
         out.spans.clear();
         return;
     }
-    let moments: Vec<Moment> = time.times(finest).map(|t| Moment::of(scene, t).relative_to(time.origin)).collect();
+    let moment = |t| Moment::of(scene, t).in_frame(time.frame).relative_to(time.origin);
+    let moments: Vec<Moment> = time.times(finest).map(moment).collect();
     let moments: Vec<Placed> = moments.iter().map(|moment| Placed::new(scene, moment)).collect();
-    let id = |index: usize| ids.get(index).map_or(index as u32, |id| *id);
     let fill = |chunk: usize, spans: &[ShutterSpan], keys: &mut [InstanceKey]| {
         let mut rest = keys;
         for (offset, span) in spans.iter().enumerate() {
@@ -133,15 +134,21 @@ impl<'a> Placed<'a> {
     }
 }
 
-/// Computes the span of every instance, and returns the maximum number of segments, which is a multiple of all others.
-fn plan(scene: &Scene, instances: &[Instance], time: ShutterTime, spans: &mut Vec<ShutterSpan>) -> u32 {
-    let turning = Turning::new(scene, time.open, time.seconds);
-    let wanted = |instance: &Instance| match turning.of(instance.node, instance.motion) {
+/// Computes the span of every instance, and returns the maximum number of segments, which is a multiple of all others. `id` maps an index to
+/// the number in the scene.
+fn plan(
+    scene: &Scene,
+    (instances, id): (&[Instance], &(impl Fn(usize) -> u32 + Sync)),
+    time: ShutterTime,
+    spans: &mut Vec<ShutterSpan>,
+) -> u32 {
+    let turning = Turning::new(scene, time);
+    let wanted = |index: usize, instance: &Instance| match turning.of(id(index), instance) {
         turned if turned > 0.0 => segments(turned),
         _ => 0,
     };
-    let all = instances.par_iter().with_min_len(CHUNK);
-    let all = all.map(|instance| ShutterSpan { first: 0, segments: wanted(instance) });
+    let all = instances.par_iter().enumerate().with_min_len(CHUNK);
+    let all = all.map(|(index, instance)| ShutterSpan { first: 0, segments: wanted(index, instance) });
     all.collect_into_vec(spans);
     let mut most = MOST_SEGMENTS;
     let total = |spans: &[ShutterSpan]| spans.iter().map(|span| key_count(span) as u64).sum::<u64>();

@@ -1,6 +1,6 @@
 //! Transforms of all instances at a time.
 
-use super::{Moment, OrderedInstances, anchors::middle_of, motion::PosedMotion};
+use super::{Moment, OrderedInstances, anchors::middle_of, moment::LocalPlace, motion::PosedMotion};
 use crate::{
     Instance, Motion, Node, Scene,
     rig::{Appearance, ShownBy},
@@ -49,6 +49,8 @@ pub fn hidden_instances(scene: &Scene, moment: &Moment) -> Vec<u32> {
     };
     let hidden = scene.appearances.iter().filter(|appearance| !is_shown(appearance));
     let mut hidden: Vec<u32> = hidden.map(|appearance| appearance.instance).collect();
+    moment.add_hidden(&mut hidden);
+    hidden.sort_unstable();
     hidden.dedup();
     hidden
 }
@@ -137,9 +139,9 @@ fn unturned(scene: &Scene, moment: &Moment, index: u32) -> Affine3A {
         return Affine3A::IDENTITY;
     };
     let motion = scene.motions.get(instance.motion as usize).map(|m| PosedMotion::new(m, moment.time(), |_| None));
-    let placed = moment.local(index, instance.local);
-    let local = Affine3A::from(placed);
-    let own = motion.map_or(local, |m| local * m.of(index, placed.translation, || Affine3A::IDENTITY));
+    let placed = moment.local(index, &instance.local);
+    let local = Affine3A::from(placed.transform);
+    let own = motion.map_or(local, |m| local * m.of(index, placed.origin, || Affine3A::IDENTITY));
     unturned_node(scene, moment, instance.node) * own
 }
 
@@ -182,7 +184,7 @@ fn instance_place<S: Step>(scene: &Scene, moment: &Moment, index: u32) -> S {
     };
     let node: S = node_place(scene, moment, instance.node);
     let motion = scene.motions.get(instance.motion as usize).map(|motion| posed(scene, moment, motion));
-    node * moved(moment.local(index, instance.local), motion.as_ref(), index, Some(&node))
+    node * moved(moment.local(index, &instance.local), motion.as_ref(), index, Some(&node))
 }
 
 /// A scene at a time, prepared for many instances.
@@ -233,7 +235,7 @@ impl<'a> Placing<'a> {
 
     fn place<S: Step>(&self, nodes: &[S], index: u32, instance: &Instance) -> S {
         let node = nodes.get(instance.node as usize);
-        let local = self.moment.local(index, instance.local);
+        let local = self.moment.local(index, &instance.local);
         let own = moved(local, self.motions.get(instance.motion as usize), index, node);
         node.map_or(own, |node| *node * own)
     }
@@ -268,7 +270,7 @@ fn posed_node<S: Step>(
     index: u32,
     parent: impl FnOnce() -> S,
 ) -> S {
-    let local = S::of(node.local.into());
+    let local = S::of(moment.local_of_node(index, &node.local).into());
     let place = || (parent() * local).narrow();
     let own = motion.map_or(local, |m| local * S::of(m.of(index, node.local.translation, place)));
     match node.follows {
@@ -278,10 +280,10 @@ fn posed_node<S: Step>(
 }
 
 /// `node_from_object` of an instance, including its motion.
-fn moved<S: Step>(local: Affine3, motion: Option<&PosedMotion>, index: u32, node: Option<&S>) -> S {
-    let own = S::of(local.into());
+fn moved<S: Step>(local: LocalPlace, motion: Option<&PosedMotion>, index: u32, node: Option<&S>) -> S {
+    let own = S::of(local.transform.into());
     let place = || node.map_or(own, |node| *node * own).narrow();
-    motion.map_or(own, |m| own * S::of(m.of(index, local.translation, place)))
+    motion.map_or(own, |m| own * S::of(m.of(index, local.origin, place)))
 }
 
 #[cfg(test)]

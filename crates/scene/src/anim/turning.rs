@@ -1,7 +1,9 @@
 //! Estimates how much motions rotate objects in a time span, which determines the number of linear segments for motion blur.
 
-use super::Moment;
-use crate::{Ease, Follower, Keyframe, Motion, MotionPart, Rotations, Scene, Track, Travel};
+use super::{Moment, ShutterTime};
+use crate::{
+    Ease, Follower, Instance, Keyframe, Motion, MotionPart, PlacementTables, Rotations, Scene, TableRun, Track, Travel,
+};
 use glam::{Affine3A, Vec3A};
 use std::f32::consts::TAU;
 
@@ -9,56 +11,74 @@ use std::f32::consts::TAU;
 const KINK: f32 = 0.25;
 /// Number of positions at which the bends of curves are sampled.
 const CURVE_SAMPLES: u32 = 256;
-/// Number of moments at which rigs are sampled.
+/// Number of moments at which rigs and rows of tables are sampled.
 const SAMPLES: u32 = 5;
 
 /// Rotation of everything in a scene during the exposure, in radians. Oscillations count by their phase. 0 for static objects.
-pub struct Turning {
+pub struct Turning<'a> {
     motions: Vec<f32>,
     nodes: Vec<f32>,
+    tables: &'a PlacementTables,
+    /// Moments at equal steps over the exposure; empty unless a node follows a rig or rows of tables place something.
+    moments: Vec<Moment>,
 }
 
-impl Turning {
-    /// Measures the time span of `seconds` that starts at `open`.
-    pub fn new(scene: &Scene, open: f64, seconds: f64) -> Self {
+impl<'a> Turning<'a> {
+    /// Measures the time during which the shutter is open.
+    pub fn new(scene: &'a Scene, time: ShutterTime) -> Self {
         let of = |motion: &Motion| -> f32 {
             let parts = motion.parts.iter();
-            parts.map(|part| part_turning(part, seconds as f32)).sum()
+            parts.map(|part| part_turning(part, time.seconds as f32)).sum()
         };
-        let mut turning =
-            Self { motions: scene.motions.iter().map(of).collect(), nodes: Vec::with_capacity(scene.nodes.len()) };
-        let moments = moments(scene, open, seconds);
-        for node in &scene.nodes {
+        let mut turning = Self {
+            motions: scene.motions.iter().map(of).collect(),
+            nodes: Vec::with_capacity(scene.nodes.len()),
+            tables: &scene.placement_tables,
+            moments: moments(scene, time),
+        };
+        for (index, node) in (0..).zip(&scene.nodes) {
             let parent = turning.nodes.get(node.parent as usize).copied();
-            let rig = node.follows.map_or(0.0, |rig_node| {
-                let places: Vec<_> = moments.iter().map(|sample| sample.world(rig_node)).collect();
-                path_turning(&places)
-            });
+            let rig = node.follows.map_or(0.0, |rig_node| turning.path(|moment| moment.world(rig_node)));
+            let row = if scene.placement_tables.places_node(index) {
+                turning.path(|moment| moment.local_of_node(index, &node.local).into())
+            } else {
+                0.0
+            };
             let own = turning.of_motion(node.motion);
-            turning.nodes.push(parent.unwrap_or_default() + own + rig);
+            turning.nodes.push(parent.unwrap_or_default() + own + rig + row);
         }
         turning
     }
 
-    /// Rotation of an instance on `node` with `motion`, in radians.
-    pub fn of(&self, node: u32, motion: u32) -> f32 {
-        let node = self.nodes.get(node as usize).copied();
-        node.unwrap_or_default() + self.of_motion(motion)
+    /// Rotation of an instance, whose number in the scene is `id`, in radians.
+    pub fn of(&self, id: u32, instance: &Instance) -> f32 {
+        let node = self.nodes.get(instance.node as usize).copied();
+        let row = if TableRun::find(&self.tables.instances, id).is_some() {
+            self.path(|moment| moment.local(id, &instance.local).transform.into())
+        } else {
+            0.0
+        };
+        node.unwrap_or_default() + self.of_motion(instance.motion) + row
     }
 
     fn of_motion(&self, motion: u32) -> f32 {
         let own = self.motions.get(motion as usize).copied();
         own.unwrap_or_default()
     }
+
+    /// Rotation of something whose transform at a moment is `at`, in radians.
+    fn path(&self, at: impl Fn(&Moment) -> Affine3A) -> f32 {
+        let mut places = [Affine3A::IDENTITY; SAMPLES as usize];
+        places.iter_mut().zip(&self.moments).for_each(|(place, moment)| *place = at(moment));
+        path_turning(&places)
+    }
 }
 
-/// Times at equal steps over the exposure; empty unless a node follows a rig.
-fn moments(scene: &Scene, open: f64, seconds: f64) -> Vec<Moment> {
-    if scene.nodes.iter().all(|node| node.follows.is_none()) {
-        return Vec::new();
-    }
-    let share = |sample: u32| f64::from(sample) / f64::from(SAMPLES - 1);
-    (0..SAMPLES).map(|sample| Moment::of(scene, open + seconds * share(sample))).collect()
+/// Times at equal steps over the exposure; empty if nothing is sampled.
+fn moments(scene: &Scene, time: ShutterTime) -> Vec<Moment> {
+    let is_sampled = !scene.placement_tables.is_empty() || scene.nodes.iter().any(|node| node.follows.is_some());
+    let times = is_sampled.then(|| time.times(SAMPLES - 1)).into_iter().flatten();
+    times.map(|at| Moment::of(scene, at).in_frame(time.frame)).collect()
 }
 
 fn part_turning(part: &MotionPart, seconds: f32) -> f32 {

@@ -59,7 +59,7 @@ pub use motion::{
 pub use placement::Common;
 pub use placement::{
     Align, Along, Choose, ColorChannel, DropDesc, Each, Face, Grid, Group, Jitter, Matrices, Placement, Poisson,
-    Random, Rules, Sample, Scatter, Single, Surface, Turn,
+    QuaternionOrder, Random, Rules, Sample, Scatter, Single, Surface, Table, Turn, UpAxis,
 };
 pub use render::RenderDesc;
 pub use shapes::{Bed, BedLine, Cone, Cuboid, Cylinder, Disc, NoiseDesc, Quad, RibbonDesc, TerrainDesc, Torus, Valley};

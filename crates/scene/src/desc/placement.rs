@@ -1,6 +1,7 @@
 //! `instances: [..]` and the contents of groups: placements of copies of meshes and groups.
 
-use super::{Finite, Of, Point, Rotation, Scale, Varying};
+use super::{Double, Finite, Of, Point, Rate, Rotation, Scale, Varying};
+use crate::Ends;
 use glam::Affine3;
 use serde::{
     Deserialize, Deserializer,
@@ -18,6 +19,7 @@ pub enum Placement {
     Scatter(Scatter),
     Random(Random),
     Along(Along),
+    Table(Table),
     Group(Group),
     /// Copies at given transforms, in a scene that is built in code; not available in files.
     #[serde(skip)]
@@ -147,9 +149,13 @@ impl Single {
 placement! {
     /// Copies at given transforms, from the copy's space to the placement's. With as many `materials` as copies, each copy has its own.
     Matrices {
-        /// The transforms of the copies. They must be finite.
+        /// The transforms of the copies. They must be finite, unless there are `times`.
         #[serde(skip)]
         transforms: Arc<[Affine3]>,
+        /// Times in seconds, increasing, if the copies move: `transforms` then has those of all copies at the first time, at the second,
+        /// and so on. A copy is not there where its transform is not finite. Empty for copies at rest.
+        #[serde(skip)]
+        times: Arc<[f64]>,
     }
 }
 
@@ -173,6 +179,7 @@ impl Matrices {
         } = Single::new(of);
         Self {
             transforms,
+            times: Arc::default(),
             of,
             translate,
             rotate,
@@ -303,6 +310,48 @@ placement! {
     }
 }
 
+placement! {
+    /// `Table(of: "car", file: "tracks.npy", fps: 30)`: copies whose transforms over time are in a file, such as the agents of a simulation.
+    ///
+    /// A file has a row per frame and copy. Between two frames, positions and scales are interpolated linearly, and rotations along the
+    /// shortest path at constant speed. A copy is there from the first to the last of successive frames with its row. A row is missing if
+    /// the file lacks it, if one of its numbers is NaN or infinite, if its quaternion is zero, or if its matrix has no inverse.
+    ///
+    /// `.npy` files have the shape (frames, copies, 3, 4) or (frames, copies, 4, 4) for matrices in row-major order, or (frames, copies, n)
+    /// for position and quaternion (n = 7), then one scale (n = 8) or three (n = 10), in single or double precision. They are read frame by
+    /// frame and may be larger than memory.
+    ///
+    /// `.csv` files, and `.jsonl` files with an object per line, have the columns `frame` or `time` (in seconds), `id` (a number or name),
+    /// `x`, `y` and `z`, and optionally `qx`, `qy`, `qz` and `qw`, or `yaw` (in degrees about the vertical axis, from above
+    /// counter-clockwise), and `scale`, or `sx`, `sy` and `sz`. Other columns are ignored, and rows may be in any order. Frames are the
+    /// frames or times that occur in the file. Copies are numbered in the order of the first rows of their ids. In memory, a row takes 60
+    /// to 84 bytes.
+    Table {
+        /// The file.
+        file: String,
+        /// Frames per second of the file, above 0. Default: the `fps` of the scene. Files with times have none.
+        #[serde(default)]
+        fps: Option<Rate>,
+        /// Time of frame 0 in seconds. For a file with times, the seconds to add to them. Default 0.
+        #[serde(default)]
+        start: Double,
+        /// Behaviour before the first frame and after the last: `hold` (default), `loop` or `ping_pong`. In a loop, the last frame is at
+        /// the time of the first.
+        #[serde(default)]
+        ends: Ends,
+        /// Order of quaternions in `.npy` files: `xyzw` (default) or `wxyz`.
+        #[serde(default)]
+        quaternion: QuaternionOrder,
+        /// Vertical axis of the file's coordinates: `y` (default) or `z`. With `z`, (x, y, z) is the point (x, z, -y) of the placement;
+        /// copies stay upright, and their +X is the +X of the file.
+        #[serde(default)]
+        up: UpAxis,
+        /// Additional transform of each copy. Default: none.
+        #[serde(default)]
+        each: Each,
+    }
+}
+
 fn always() -> Varying<bool> {
     Varying::Always(true)
 }
@@ -326,6 +375,7 @@ impl Placement {
             Self::Random(p) => p.common(),
             Self::Group(p) => p.common(),
             Self::Along(p) => p.common(),
+            Self::Table(p) => p.common(),
             Self::Matrices(p) => p.common(),
         }
     }
@@ -519,6 +569,28 @@ pub enum Choose {
     Cycle,
     /// `random(3)`: at random, with a seed.
     Random(u32),
+}
+
+/// Order of the numbers of a quaternion in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "quaternion", rename_all = "snake_case")]
+pub enum QuaternionOrder {
+    /// The scalar part comes last, as in ROS, SciPy and pybullet. The default.
+    #[default]
+    Xyzw,
+    /// The scalar part comes first, as in Isaac Sim and MuJoCo.
+    Wxyz,
+}
+
+/// Vertical axis of coordinates in a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "up", rename_all = "snake_case")]
+pub enum UpAxis {
+    /// +Y. The default.
+    #[default]
+    Y,
+    /// +Z.
+    Z,
 }
 
 /// Direction of the +X axis of copies along a curve.

@@ -4,6 +4,7 @@
 pub mod animated;
 pub mod bend;
 pub mod motion;
+pub mod placement_table;
 pub mod placements;
 #[doc(hidden)]
 pub mod rig;

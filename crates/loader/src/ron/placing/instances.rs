@@ -3,6 +3,7 @@
 
 use super::{
     nesting::{ItemPosition, Kept, Nesting, plan},
+    patterns::TablePattern,
     resolved::{Item, Resolved, Target},
 };
 use crate::{
@@ -14,9 +15,9 @@ use crate::{
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
-use std::{collections::HashMap, hash::Hash, ops::Range};
+use std::{collections::HashMap, hash::Hash, ops::Range, sync::Arc};
 use throng_scene::{
-    Assembly, Bend, BendSides, Instance, Motion, NONE, Node, PlacedRun, Track, cut,
+    Assembly, Bend, BendSides, Instance, Motion, NONE, Node, PlacedRun, PlacementTables, TableRun, Track, cut,
     desc::SceneFile,
     rest::{instance_world, node_worlds},
     rig::{Appearance, ShownBy},
@@ -45,6 +46,8 @@ pub struct Unrolled {
     /// Instances that are not always visible, in their order, and the switches that control them.
     pub appearances: Vec<Appearance>,
     pub switches: Vec<Track<bool>>,
+    /// The tables that move instances and nodes.
+    pub tables: PlacementTables,
 }
 
 /// A mesh of the file, and the motion of the file that bends it, or [`NONE`].
@@ -226,6 +229,13 @@ struct Frame {
     stem: u32,
 }
 
+/// The movement of a list as a whole.
+struct ListMotion {
+    motion: u32,
+    /// The row of a table that moves it, with the first of its instances.
+    run: Option<TableRun>,
+}
+
 struct Unroller<'a> {
     resolved: &'a Resolved,
     meshes: &'a [MeshSource],
@@ -241,6 +251,7 @@ struct Unroller<'a> {
 impl<'a> Unroller<'a> {
     fn item(&mut self, item: &Item, place: ItemPosition, frame: Frame) {
         let start = self.out.instances.len() as u32;
+        let table = item.table().map(|table| self.table(table));
         // Parents precede their children, so their first copy is known.
         let carrier = item.parent.and_then(|group| self.carriers.get(&group));
         let frame = carrier.map_or(frame, |&(node, local)| Frame { node, local, ..frame });
@@ -249,11 +260,27 @@ impl<'a> Unroller<'a> {
             let motion = self.motion(item, number);
             let own = item.material(number);
             let material = if own == NONE { frame.material } else { own };
+            let run = item.table().zip(table).map(|(pattern, table)| TableRun {
+                table,
+                first: self.out.instances.len() as u32,
+                stride: 1,
+                row: number,
+                rows: 1,
+                around: frame.local * item.whole * pattern.upright,
+                each: pattern.each,
+            });
             let frame = Frame { local: frame.local * transform, material, ..frame };
             match item.target {
                 Target::Mesh(mesh) => self.instance((mesh, item), frame, motion),
                 Target::List(list) if self.nesting.keeps(place) => self.assembly(list, frame, motion),
-                Target::List(list) => self.list(list, frame, motion),
+                Target::List(list) => {
+                    self.list(list, frame, ListMotion { motion, run });
+                    continue;
+                }
+            }
+            if let Some(run) = run {
+                TableRun::push(&mut self.out.tables.instances, run);
+                TableRun::push_block(&mut self.out.tables.shown, run);
             }
         }
         if let Some(visible) = &item.visible {
@@ -296,8 +323,21 @@ impl<'a> Unroller<'a> {
         self.out.instances.push(Instance { local: frame.local, node: frame.node, mesh: number, slot_base, motion });
     }
 
-    fn list(&mut self, list: usize, mut frame: Frame, motion: u32) {
-        if motion != NONE {
+    /// The index of a table, whose copies are about to be placed.
+    fn table(&mut self, pattern: &TablePattern) -> u32 {
+        let all = &mut self.out.tables.all;
+        let known = all.iter().position(|table| Arc::ptr_eq(table, &pattern.table));
+        known.unwrap_or_else(|| {
+            all.push(pattern.table.clone());
+            all.len() - 1
+        }) as u32
+    }
+
+    fn list(&mut self, list: usize, mut frame: Frame, ListMotion { motion, run }: ListMotion) {
+        if motion != NONE || run.is_some() {
+            if let Some(run) = run {
+                TableRun::push(&mut self.out.tables.nodes, TableRun { first: self.out.nodes.len() as u32, ..run });
+            }
             self.out.nodes.push(Node { local: frame.local, parent: frame.node, motion, follows: None });
             frame.node = self.out.nodes.len() as u32 - 1;
             frame.local = Affine3::IDENTITY;
@@ -313,6 +353,9 @@ impl<'a> Unroller<'a> {
         let end = self.out.instances.len() as u32;
         if let Some(group) = self.out.groups.get_mut(list).filter(|g| g.start == g.end) {
             *group = first..end;
+        }
+        if let Some(run) = run.filter(|_| first < end) {
+            TableRun::push_block(&mut self.out.tables.shown, TableRun { stride: end - first, ..run });
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
     ron::{file::Source, meshes::contents::Loader, motions, names::Names, source::Place},
     subjects,
 };
-use std::{collections::HashMap, mem::take};
+use std::{collections::HashMap, mem::take, sync::Arc};
 use throng_scene::{
     MOST_NUMBERS, Motion, NONE, Scene, Subject,
     animated::Animated,
@@ -37,8 +37,8 @@ impl<'a> Placing<'a> {
     /// # Errors
     /// If a placement or motion is invalid, or if there are too many instances.
     pub fn of(loader: &Loader<'a>, mut meshes: Vec<MeshSource>, rows: &[u32]) -> Result<Self, LoadError> {
-        let &Loader { source, file, ref curves, ref groups, .. } = loader;
-        let mut resolved = Resolver::new((source, file), (&meshes, curves), rows, groups).resolve()?;
+        let &Loader { source, file, ref curves, ref groups, ref budget, .. } = loader;
+        let mut resolved = Resolver::new((source, file, budget), (&meshes, curves), rows, groups).resolve()?;
         let motions = motions::all(source, curves, file)?;
         let mut bends = Bends::of(&motions);
         joined::join_bent(&mut resolved, &mut meshes, &bends).map_err(|(name, why)| {
@@ -103,6 +103,7 @@ impl<'a> Placing<'a> {
         scene.assemblies = take(&mut all.assemblies);
         scene.placed = take(&mut all.placed);
         (scene.appearances, scene.switches) = (take(&mut all.appearances), take(&mut all.switches));
+        scene.placement_tables = Arc::new(take(&mut all.tables));
         let numbers = if scene.assemblies.is_empty() { 0 } else { scene.number_count() };
         if numbers > MOST_NUMBERS {
             let message = format!(

@@ -74,9 +74,10 @@ impl Join<'_> {
         }
         let lists = self.lists;
         for item in &lists[list] {
-            if item.motion != NONE || item.visible.is_some() {
+            if item.moves() || item.visible.is_some() {
                 return Err(
-                    "something in it moves or disappears by itself: remove that `motion` or `visible`".to_owned()
+                    "something in it moves or disappears by itself: remove that `motion`, `Table` or `visible`"
+                        .to_owned(),
                 );
             }
             for copy in 0..item.count() as u32 {

@@ -11,5 +11,6 @@ mod placed;
 pub mod placements;
 pub mod random;
 pub mod resolved;
+mod table;
 
 pub use into_scene::Placing;

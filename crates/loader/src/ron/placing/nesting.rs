@@ -10,7 +10,7 @@ use crate::{
 };
 use std::collections::HashSet;
 use throng_scene::{
-    MOST_LEVELS, NONE,
+    MOST_LEVELS,
     desc::{MotionDesc, PartDesc, PhaseDesc, SceneFile},
 };
 
@@ -157,7 +157,7 @@ impl Totals<'_> {
                     self.kept.insert(at);
                     Total { instances: 1, nodes: 0, levels: inner.levels + 1, ..inner }
                 } else {
-                    let own = u64::from(item.motion != NONE);
+                    let own = u64::from(item.moves());
                     Total { nodes: inner.nodes.saturating_add(own), ..inner }
                 }
             }

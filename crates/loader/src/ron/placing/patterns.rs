@@ -6,6 +6,7 @@ use glam::{Affine3, Mat3, Quat, UVec3, Vec3};
 use std::sync::Arc;
 use throng_base::math::thicken;
 use throng_scene::{
+    PlacementTable,
     curve::Curve,
     desc::{Each, Face, Jitter, Turn},
 };
@@ -24,6 +25,18 @@ pub enum Pattern {
     Along(Along),
     /// Copies at given transforms.
     Matrices(Arc<[Affine3]>),
+    Table(TablePattern),
+}
+
+/// Copies whose transforms over time are in a table.
+pub struct TablePattern {
+    pub table: Arc<PlacementTable>,
+    /// Transform from the table's space to the placement's.
+    pub upright: Affine3,
+    /// Transform from a copy's space to the space of its row.
+    pub each: Affine3,
+    /// The first transform of each copy that was read.
+    pub first: Vec<Affine3>,
 }
 
 /// Copies along a curve.
@@ -72,6 +85,7 @@ impl Pattern {
             Self::Random(r) => u64::from(r.count),
             Self::Along(a) => u64::from(a.count),
             Self::Matrices(transforms) => transforms.len() as u64,
+            Self::Table(table) => table.first.len() as u64,
         }
     }
 
@@ -88,6 +102,7 @@ impl Pattern {
             Self::Random(r) => r.copy(index),
             Self::Along(a) => a.copy(index),
             Self::Matrices(transforms) => transforms[index as usize],
+            Self::Table(table) => table.first[index as usize],
         }
     }
 }

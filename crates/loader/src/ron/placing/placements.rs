@@ -5,9 +5,12 @@ use super::{
     patterns::{Along, Pattern, RandomBox, affine_of},
     placed::{MOST_PLACED, Placed, Search},
     resolved::{Item, ModelGroup, Resolved, Target},
+    table,
 };
 use crate::{
-    LoadError, budget, files,
+    LoadError,
+    budget::{self, Budget},
+    files,
     land::ground::Ground,
     meshes::MeshSource,
     model::MeshMotion,
@@ -33,6 +36,8 @@ pub const MAX_INSTANCES: u64 = 1 << 31;
 pub struct Resolver<'a> {
     pub source: &'a Source,
     pub file: &'a SceneFile,
+    /// Memory budget of everything that is read.
+    pub budget: &'a Budget,
     pub meshes: &'a [MeshSource],
     pub curves: &'a Curves,
     targets: HashMap<&'a str, Target>,
@@ -49,7 +54,7 @@ pub struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// Prepares to resolve a file. `material_rows` must contain the table row of each of the file's materials.
     pub fn new(
-        (source, file): (&'a Source, &'a SceneFile),
+        (source, file, budget): (&'a Source, &'a SceneFile, &'a Budget),
         (meshes, curves): (&'a [MeshSource], &'a Curves),
         material_rows: &[u32],
         models: &'a [ModelGroup],
@@ -61,6 +66,7 @@ impl<'a> Resolver<'a> {
         Self {
             source,
             file,
+            budget,
             meshes,
             curves,
             targets: groups.chain(named_meshes).chain(named_models).collect(),
@@ -131,7 +137,9 @@ impl<'a> Resolver<'a> {
             Placement::Scatter(p) => Pattern::Scatter(self.scatter(p, &whole, above, place)?),
             Placement::Random(p) => self.random(p, place)?,
             Placement::Along(p) => self.along(p, place)?,
+            Placement::Matrices(p) if !p.times.is_empty() => Pattern::Table(table::of_matrices(self, p, place)?),
             Placement::Matrices(p) => Pattern::Matrices(self.matrices(p, place)?),
+            Placement::Table(p) => Pattern::Table(table::resolve(self, p, place)?),
         };
         let targets = self.targets(common.of, place)?;
         for (target, _) in &targets {

@@ -1,6 +1,9 @@
 //! Resolved placements: what is placed where, with names replaced by indices.
 
-use super::{patterns::Pattern, random};
+use super::{
+    patterns::{Pattern, TablePattern},
+    random,
+};
 use crate::{meshes::MeshSource, model::SharedMesh};
 use glam::Affine3;
 use std::sync::Arc;
@@ -109,6 +112,19 @@ impl Item {
             (_, Choose::Random(seed)) => ((super::random::unit(seed, 9, index) * n as f32) as u32).min(n - 1),
         };
         self.materials[chosen as usize]
+    }
+
+    /// The table that moves the copies, if there is one.
+    pub fn table(&self) -> Option<&TablePattern> {
+        match &*self.pattern {
+            Pattern::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// Whether a motion or a table moves the copies.
+    pub fn moves(&self) -> bool {
+        self.motion != NONE || self.table().is_some()
     }
 
     /// Number of copies.

@@ -36,6 +36,7 @@ pub fn built() -> Vec<Sample> {
     add("bytes.ply", ply(false));
     add("text.stl", stl_text());
     add("bytes.stl", stl_bytes(0));
+    add("tracks.npy", npy());
     add("colours.stl", stl_bytes(0xfc00));
     for (name, text) in VARIANTS {
         add(name, text.as_bytes().to_vec());
@@ -46,7 +47,16 @@ pub fn built() -> Vec<Sample> {
 
 /// Meshes and materials as other programs write them: with byte order marks, unusual line ends, colours, concave faces and missing
 /// references.
-const VARIANTS: [(&str, &str); 9] = [
+const VARIANTS: [(&str, &str); 11] = [
+    (
+        "tracks.csv",
+        "\u{feff}frame;id;x;y;z;yaw;scale;note\r\n0;a;0;0;0;0;1;\"x;y\"\r\n1;a;1;0;0;90;2;\r\n1;b;-1;;0;0;1;\r\n0;b;-1;0;nan;0;1;\r\n",
+    ),
+    (
+        "tracks.jsonl",
+        "{\"time\": 0, \"id\": 7, \"x\": 0, \"y\": 0, \"z\": 0, \"qx\": 0, \"qy\": 0, \"qz\": 0, \"qw\": 1}\n\n\
+         {\"time\": 0.5, \"id\": \"7\", \"x\": 1, \"y\": null, \"z\": 0, \"qx\": 0, \"qy\": 1, \"qz\": 0, \"qw\": 0, \"more\": [{}]}\n",
+    ),
     (
         "colours.obj",
         "v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 1 1 0 0 0 1 0.5\nv 0 1 0 255 255 0\nv nan nan nan\nf 1 2 3 4\nf 1 2 5\n",
@@ -255,6 +265,17 @@ fn stl_text() -> Vec<u8> {
     };
     let facets: String = CORNERS.iter().map(facet).collect();
     format!("solid a\n{facets}endsolid a\n").into_bytes()
+}
+
+/// An array of two frames of two matrices.
+fn npy() -> Vec<u8> {
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 3, 4), }\n";
+    let mut file = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
+    for x in [-1f32, 1.0, -2.0, f32::NAN] {
+        let rows = [[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+        file.extend(rows.as_flattened().iter().flat_map(|number| number.to_le_bytes()));
+    }
+    file
 }
 
 fn stl_bytes(attribute: u16) -> Vec<u8> {

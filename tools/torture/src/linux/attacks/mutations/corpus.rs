@@ -28,6 +28,15 @@ const LIT: &str = r#"(
     instances: [Single(of: "ball")],
     camera: LookAt(eye: (0, 2, 3), target: (0, 0, 0)),
 )"#;
+/// Placements whose transforms are in a file.
+const TABLE: &str = r#"(
+    render: (frames: 2, fps: 2),
+    environment: Constant(radiance: (1, 1, 1)),
+    meshes: { "ball": Sphere },
+    instances: [Table(of: "ball", file: "FILE")],
+    camera: LookAt(eye: (0, 2, 9), target: (0, 0, 0)),
+)"#;
+
 const ACTOR: &str = r#"(
     environment: Constant(radiance: (1, 1, 1)),
     meshes: { "crowd": Gltf(file: "actor.gltf", clip: "0", poses: 4), "actor": Gltf(file: "actor.gltf") },
@@ -110,6 +119,9 @@ fn write_companions(campaign: &Campaign, folder: &Path) -> anyhow::Result<()> {
     for ending in ["png", "jpg", "webp", "gif", "tga", "bmp", "tiff", "exr", "dds", "ktx2"] {
         let text = TEXTURED.replace("FILE", &format!("m.{ending}"));
         fs::write(folder.join(format!("{ending}.ron")), text)?;
+    }
+    for ending in ["npy", "csv", "jsonl"] {
+        fs::write(folder.join(format!("{ending}.ron")), TABLE.replace("FILE", &format!("m.{ending}")))?;
     }
     Ok(())
 }

@@ -39,6 +39,9 @@ glTF | 6 | text | gltf | m.gltf | check m.gltf GREY; render m.gltf TINY GREY --a
 GLB | 6 | glb | glb | m.glb | check m.glb GREY; render m.glb TINY GREY --animation all; info m.glb --json --full ONE GREY
 GLB bytes | 1 | bytes | glb | m.glb | check m.glb GREY
 glTF in a scene | 2 | text | gltf | actor.gltf | check actor.ron; render actor.ron TINY
+NPY table | 2 | bytes | npy | m.npy | check npy.ron; render npy.ron TINY
+CSV table | 1 | text | csv | m.csv | check csv.ron; render csv.ron TINY
+JSON Lines table | 1 | text | jsonl | m.jsonl | check jsonl.ron; render jsonl.ron TINY
 SCN | 2 | bytes | scn | m.scn | check m.scn; render m.scn TINY
 rays | 2 | bytes | ray | m.ray | trace scene.ron m.ray ONE; trace scene.ron m.ray --kind any ONE
 PNG texture | 2 | png | png | m.png | check png.ron; render png.ron TINY; diff m.png other.png -q --limit 1 --map map.png
