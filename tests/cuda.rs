@@ -4,15 +4,17 @@
 #![cfg(all(feature = "cuda", target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use exr::prelude::{FlatSamples, ReadChannels, ReadLayers};
+use glam::Mat3;
 use std::sync::Arc;
 use throng::{
     loader::load,
-    scene::{Integrator, Scene},
+    scene::{Integrator, Scene, View, Views, anim},
 };
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
 use throng_device::{
     CpuDevice, Delivery, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+    batch::can_join,
     cuda::{CudaDevice, gpus},
 };
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
@@ -137,6 +139,64 @@ fn frames_under_way_at_the_same_time_do_not_disturb_each_other() {
             assert_same(&device.collect(&|| false).unwrap(), &second, what);
         }
     });
+}
+
+/// Frames of the scene's first moment, from cameras beside its own.
+fn views_of(scene: &Arc<Scene>, settings: &FrameSettings) -> Vec<Frame> {
+    let camera = anim::camera_of_frame(scene, 1);
+    let (forward, right, up) = camera.basis();
+    let step = 0.02 * camera.eye.distance(camera.target);
+    let view = |index: u8| View {
+        name: String::new(),
+        eye: camera.eye + f32::from(index) * step * (right + up),
+        axes: Mat3::from_cols(right, up, -forward),
+        optics: None,
+        distance: 5.0,
+        time: scene.time_of(1),
+    };
+    let views = Views::new((0..7).map(view).collect()).map(Arc::new);
+    let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
+    poser.configure(PoseSettings { views, ..PoseSettings::of(settings) });
+    (1..=7).map(|number| poser.pose(number).frame).collect()
+}
+
+#[test]
+fn frames_of_a_batch_are_those_that_are_rendered_alone() {
+    let Some(mut device) = gpu() else { return };
+    let aovs = AovSet::from_iter(Aov::ALL.into_iter().filter(|&aov| aov != Aov::Motion)).gathered();
+    let mut joined = 0;
+    for scene in scenes() {
+        device.load(scene.clone()).unwrap();
+        let integrators = INTEGRATORS.into_iter().chain([Integrator::Path, Integrator::Wireframe]);
+        for (integrator, aovs) in
+            integrators.map(|integrator| (integrator, aovs)).chain([(Integrator::Path, AovSet::default())])
+        {
+            // Tiles contain pixels of two pictures.
+            let settings =
+                FrameSettings { width: 60, height: 37, aovs, transparent: true, ..settings(&scene, integrator) };
+            let frames = views_of(&scene, &settings);
+            // A scene with levels has trees of its own for each camera.
+            if !can_join(&frames[0], &frames[6], &settings) {
+                continue;
+            }
+            joined += 1;
+            device.limit_paths_per_launch(u32::MAX);
+            let alone: Vec<Rendered> = frames.iter().map(|frame| render(&mut device, frame, &settings)).collect();
+            for paths in [1000, u32::MAX] {
+                device.limit_paths_per_launch(paths);
+                device.submit_batch(frames.clone(), &settings).unwrap();
+                for (alone, index) in alone.iter().zip(1..) {
+                    let found = device.collect(&|| false).unwrap();
+                    let what = format!("{}, {integrator:?}, frame {index}, {paths} paths per launch", scene.name);
+                    assert!(found.pixels == alone.pixels, "{what}");
+                    for (found, alone) in found.aovs.iter().zip(&alone.aovs) {
+                        assert!(found.values == alone.values, "{what}: {}", found.aov);
+                    }
+                }
+            }
+        }
+    }
+    assert!(joined > 20, "{joined} batches");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #pragma once
 #include "camera/distortion.h"
 #include "camera/lens.h"
+#include "camera/views.h"
 #include "geom/motion.h"
 
 namespace THRONG_NAMESPACE {
@@ -103,9 +104,9 @@ THRONG_DEVICE Vec3 panorama_direction(const CameraRecord& camera, float x, float
     return (load3(camera.forward) * cosine + load3(camera.right) * sine) * level + load3(camera.up) * height;
 }
 
-// The camera at a time in the shutter interval.
-THRONG_DEVICE CameraRecord camera_at(const Params& params, Time time) {
-    if (!params.keys.camera_segments) return params.picture.camera;
+// The camera of a view at a time in the shutter interval. Cameras that move have no batches.
+THRONG_DEVICE CameraRecord camera_at(const Params& params, uint32_t view, Time time) {
+    if (!params.keys.camera_segments) return with_camera(params, view, [](const CameraRecord& camera) { return camera; });
     const KeySpan span = key_span(params.keys.camera_segments, time);
     CameraRecord camera = params.keys.cameras[span.key];
     const CameraRecord& next = params.keys.cameras[span.key + 1];

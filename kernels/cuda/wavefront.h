@@ -20,6 +20,8 @@ THRONG_INLINE bool path_place(const Params& params, const Wavefront& w, uint32_t
 THRONG_DEVICE void start_path(const Params& params, const Wavefront& w, uint32_t p) {
     PathPlace place;
     bool inside = path_place(params, w, p, place);
+    // Rows past the edge have no view.
+    if (!inside) place.y = params.film.top;
     Path path = camera_path(params, place.x, place.y, place.sample);
     if (!inside) path.ray.t_max = -1.0f;
     w.rays[0][p] = path.ray;
@@ -165,7 +167,7 @@ THRONG_INLINE void finish_samples(const Params& params, const Wavefront& w, uint
     const bool counts = params.picture.filter_signed || shares_samples(params);
     for (uint32_t i = 0; i < samples; i++) {
         const uint32_t sample = params.film.sample_begin + i;
-        const Vec2 offset = counts ? sample_offset(params, x, y, make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed)) : Vec2{0.0f, 0.0f};
+        const Vec2 offset = counts ? sample_offset(params, x, y, pixel_sampler(params, x, y, sample)) : Vec2{0.0f, 0.0f};
         sum.add(params, x, y, sample, offset, path_radiance(params, w, load_any_record(&w.paths[uint64_t(index) * samples + i])));
     }
     sum.store();

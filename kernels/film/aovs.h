@@ -55,7 +55,8 @@ THRONG_DEVICE bool raster_seen(const Params& params, const CameraRecord& camera,
     return raster_point(params, camera, image_of(seen.mirrors, moment, position, weight), weight, out);
 }
 
-// Motion vectors of a hit in pixels, to the previous frame and to the next; 0 if it is behind a camera.
+// Motion vectors of a hit in pixels, to the previous frame and to the next; 0 if it is behind a camera. Batches have none, because every view has
+// neighbours of its own.
 THRONG_DEVICE void motion_of(const Params& params, const FrameAovs& out, const MirrorRay& seen, Vec2& back, Vec2& on) {
     const Hit& hit = seen.hit;
     const Time time = time_of(seen.ray);
@@ -82,12 +83,16 @@ THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const Mate
 // Whether a camera may see what is behind it. Its depths are distances from the eye.
 THRONG_INLINE bool sees_around(const CameraRecord& camera) { return camera.kind == CAMERA_EQUIRECTANGULAR || camera.kind == CAMERA_FISHEYE; }
 
-// Distance of a point along the camera's axis at a time; for an equirectangular camera or a fisheye, the distance from the eye.
-THRONG_DEVICE float depth_of(const Params& params, Time time, Vec3 position) {
-    if (sees_around(params.picture.camera)) return length(position - load3(camera_at(params, time).origin));
-    if (!moves(params)) return dot(position - load3(params.picture.camera.origin), load3(params.picture.camera.forward));
-    const CameraRecord camera = camera_at(params, time);
-    return dot(position - load3(camera.origin), load3(camera.forward));
+// Distance of a point along the camera's axis; for an equirectangular camera or a fisheye, the distance from the eye.
+THRONG_DEVICE float depth_from(const CameraRecord& camera, Vec3 position) {
+    const Vec3 to = position - load3(camera.origin);
+    return sees_around(camera) ? length(to) : dot(to, load3(camera.forward));
+}
+
+// That distance for the camera of a view at a time.
+THRONG_DEVICE float depth_of(const Params& params, uint32_t view, Time time, Vec3 position) {
+    if (moves(params)) return depth_from(camera_at(params, view, time), position);
+    return with_camera(params, view, [&](const CameraRecord& camera) { return depth_from(camera, position); });
 }
 
 // Width of a pixel in scene units at a point in view of a camera.
@@ -103,7 +108,7 @@ THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera,
 
 // Whether a hit is covered by a line along an edge of its triangle. Lines in small triangles are thinner, so that these do not turn black. Outlined,
 // because most pictures show no edges.
-THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& hit) {
+THRONG_OUTLINE bool is_on_edge(const Params& params, uint32_t view, const Ray& ray, const Hit& hit) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
@@ -128,7 +133,7 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, const Ray& ray, const Hit& 
         if (size > 0.0f) nearest = min(nearest, length(cross(along, from)) / size);
     }
     const float inner_radius = around > 0.0f ? length(cross(seen[1] - seen[0], seen[2] - seen[0])) / around : 0.0f;
-    const float half_width = 0.5f * params.picture.edge_width * pixel_size(params, camera_at(params, time), point);
+    const float half_width = 0.5f * params.picture.edge_width * pixel_size(params, camera_at(params, view, time), point);
     return nearest < min(half_width, 0.3f * inner_radius);
 }
 
@@ -248,10 +253,10 @@ struct AovSums {
             const bool is_seen = !(material.flags & SURFACE_SHADOW_CATCHER);
             if (out.albedo) add3(albedo, is_seen ? aov_albedo(params, s, material) * weight : vec3(weight));
             if (out.normal && is_seen) add3(normal, mapped_normal(params, s, material) * weight);
-            add_point(depth_of(params, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
+            add_point(depth_of(params, path.view, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
             if (out.instance) instances.add(instance_id(params, out.instance_names, hit), weight);
             if (out.material) materials.add(out.material_names[s.material], weight);
-            if (out.wireframe && is_on_edge(params, ray, hit)) edges += weight;
+            if (out.wireframe && is_on_edge(params, path.view, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, out, path, sample, hit, s, material.flags, weight, thread);
         }
     }

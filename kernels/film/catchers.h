@@ -16,7 +16,8 @@ struct CaughtLight {
 THRONG_DEVICE float shade_fade(const Params& params, float margin, uint64_t pixel) {
     if (!(margin > 0.0f)) return 1.0f;
     const FilmParams& film = params.film;
-    const float x = float(film.left + uint32_t(pixel % film.width)) + 0.5f, y = float(film.top + uint32_t(pixel / film.width)) + 0.5f;
+    const uint32_t row = view_row(params, uint32_t(pixel / film.width)).y;
+    const float x = float(film.left + uint32_t(pixel % film.width)) + 0.5f, y = float(film.top + row) + 0.5f;
     const float across = min(x, float(film.picture_width) - x), down = min(y, float(film.picture_height) - y);
     const float t = clamp(min(across, down) / margin, 0.0f, 1.0f);
     return t * t * (3.0f - 2.0f * t);

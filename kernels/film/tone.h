@@ -1,7 +1,6 @@
 // Conversion of radiance to display values: white balance, exposure, tone curves, and rounding with or without dither.
 #pragma once
-#include "util/vec.h"
-#include "abi.h"
+#include "camera/views.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -123,7 +122,7 @@ THRONG_DEVICE Vec3 display_color(const Params& params, Vec3 c) {
 // constant over frames, so that it does not flicker.
 THRONG_INLINE float rounding(const Params& params, uint32_t pixel, uint32_t channel) {
     if (params.display.tone_map == TONE_DISPLAY || !(params.display.dither > 0.0f)) return 0.5f;
-    const uint32_t x = params.film.left + pixel % params.film.width, y = params.film.top + pixel / params.film.width;
+    const uint32_t x = params.film.left + pixel % params.film.width, y = params.film.top + view_row(params, pixel / params.film.width).y;
     const uint32_t place = x * 0xc13fa9a9u + y * 0x91e10da5u + channel * 0x55555555u;
     // Folded to a triangle wave, which hides the wrap-around of the pattern.
     const uint32_t folded = place & 0x80000000u ? ~place : place;

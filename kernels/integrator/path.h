@@ -25,6 +25,8 @@ struct Path {
     Scatter scatter;
     // Material of the volume that the path is in, or NO_INDEX.
     uint32_t medium;
+    // View of the path's pixel.
+    uint32_t view;
 };
 
 // Maximum number of shadow rays per step: one to the sky or from the fog, and one each to up to three lights.
@@ -78,16 +80,23 @@ THRONG_INLINE uint32_t bounce_dimension(const Path& path, uint32_t offset) {
     return kDimensionBounce + path.depth * kDimensionsPerBounce + offset;
 }
 
-// The state of a path through pixel (x, y) before its first hit, without its ray and the ray's offset.
+// Random numbers of a sample of pixel (x, y) of the film. They are a function of the pixel's place in its own picture.
+THRONG_INLINE Sampler pixel_sampler(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
+    const ViewRow row = view_row(params, y);
+    return make_sampler(x, row.y, sample, params.picture.sample_bits, view_seed(params, row.view));
+}
+
+// The state of a path through pixel (x, y) of the film before its first hit, without its ray and the ray's offset.
 THRONG_INLINE Path fresh_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path;
-    path.sampler = make_sampler(x, y, sample, params.picture.sample_bits, params.picture.seed);
+    path.sampler = pixel_sampler(params, x, y, sample);
     path.offset = Vec2{0.0f, 0.0f};
     path.throughput = vec3(1.0f);
     path.radiance = vec3(0.0f);
     path.depth = 0;
     path.scatter = Scatter{vec3(0.0f), kInfinity, 0.0f};
     path.medium = NO_INDEX;
+    path.view = view_row(params, y).view;
     return path;
 }
 
@@ -99,16 +108,18 @@ THRONG_INLINE bool is_hidden(const Path& path, const MaterialRecord& material) {
     return path.depth == 0 && material.flags & (SURFACE_HOLDOUT | SURFACE_SHADOW_CATCHER);
 }
 
-// Starts a path through pixel (x, y).
+// Starts a path through pixel (x, y) of the film.
 THRONG_DEVICE Path camera_path(const Params& params, uint32_t x, uint32_t y, uint32_t sample) {
     Path path = fresh_path(params, x, y, sample);
     path.offset = sample_offset(params, x, y, path.sampler);
-    const float image_x = float(x) + 0.5f + path.offset.x, image_y = float(y) + 0.5f + path.offset.y;
+    const float image_x = float(x) + 0.5f + path.offset.x, image_y = float(view_row(params, y).y) + 0.5f + path.offset.y;
     if (moves(params)) {
         const Time time = Time::at(sample_2d(path.sampler, DIMENSION_TIME).x);
-        path.ray = lens_ray(params, camera_at(params, time), path.sampler, image_x, image_y);
+        path.ray = lens_ray(params, camera_at(params, path.view, time), path.sampler, image_x, image_y);
         path.ray.t_min = time.value();
-    } else path.ray = lens_ray(params, params.picture.camera, path.sampler, image_x, image_y);
+    } else {
+        path.ray = with_camera(params, path.view, [&](const CameraRecord& camera) { return lens_ray(params, camera, path.sampler, image_x, image_y); });
+    }
     return path;
 }
 

@@ -2,6 +2,7 @@
 
 mod alpha;
 mod aovs;
+mod batches;
 mod common;
 mod far;
 mod films;

@@ -318,10 +318,22 @@ border! {
         pub near: f32,
     }
 
+    /// What differs between the pictures of a batch, which are on one film.
+    #[repr(C, align(16))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct ViewRecord {
+        pub camera: CameraRecord,
+        pub seed: u32,
+        pub reserved: u32,
+    }
+
     /// The picture settings that affect samples.
     #[repr(C)]
     #[derive(bytemuck::Zeroable)]
     pub struct PictureParams {
+        /// Cameras and seeds of the pictures of a batch, which replace `camera` and `seed`; null for a single picture. The pictures are on one film,
+        /// one below the other. The film is as wide as a picture and begins at its top left.
+        pub views: *const ViewRecord,
         pub camera: CameraRecord,
         pub bounces: u32,
         pub seed: u32,

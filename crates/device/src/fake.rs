@@ -3,6 +3,7 @@
 use super::{
     Delivery, Device, DeviceError, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, StageTimes, Stop,
 };
+use crate::batch::Batch;
 use std::{
     collections::VecDeque,
     sync::{Arc, Mutex},
@@ -16,6 +17,8 @@ use throng_scene::{Integrator, RenderDefaults, Scene, ToneMap};
 
 pub struct FakeDevice {
     depth: usize,
+    /// Number of frames per batch.
+    pub batch: usize,
     pub layout: NodeLayout,
     /// Number of the frame whose submission fails.
     pub fail_submit: Option<u32>,
@@ -23,8 +26,15 @@ pub struct FakeDevice {
     /// The stage times to report for every frame.
     pub stages: Option<StageTimes>,
     pub own_rays: Option<OwnRays>,
-    under_way: VecDeque<(u32, FrameSettings)>,
+    under_way: VecDeque<FakeFrame>,
     log: Log,
+}
+
+struct FakeFrame {
+    number: u32,
+    settings: FrameSettings,
+    /// Whether the frame was submitted alone or as the first one of a batch.
+    begins: bool,
 }
 
 /// The calls that a device received, in order; clones share the log.
@@ -34,6 +44,8 @@ pub struct Log(Arc<Mutex<Vec<Step>>>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     Submit(u32),
+    /// The first frame of a batch, and the number of its frames.
+    SubmitBatch(u32, usize),
     Collect(u32),
 }
 
@@ -45,7 +57,7 @@ impl Log {
     pub fn submitted(&self) -> Vec<u32> {
         let number = |step: Step| match step {
             Step::Submit(number) => Some(number),
-            Step::Collect(_) => None,
+            Step::SubmitBatch(..) | Step::Collect(_) => None,
         };
         self.steps().into_iter().filter_map(number).collect()
     }
@@ -59,6 +71,7 @@ impl FakeDevice {
     pub fn new(depth: usize) -> Self {
         Self {
             depth,
+            batch: 1,
             layout: NodeLayout::Wide4,
             fail_submit: None,
             fail_collect: None,
@@ -71,6 +84,11 @@ impl FakeDevice {
 
     pub fn log(&self) -> Log {
         self.log.clone()
+    }
+
+    fn start(&mut self, number: u32, settings: &FrameSettings, begins: bool) {
+        self.under_way.push_back(FakeFrame { number, settings: settings.clone(), begins });
+        assert!(self.under_way.iter().filter(|frame| frame.begins).count() <= self.depth);
     }
 
     fn fail(&self, asked: Option<u32>, number: u32) -> Result<(), DeviceError> {
@@ -138,13 +156,25 @@ impl Device for FakeDevice {
     fn submit(&mut self, frame: Frame, settings: &FrameSettings, _: Delivery) -> Result<(), DeviceError> {
         self.log.push(Step::Submit(frame.number));
         self.fail(self.fail_submit, frame.number)?;
-        self.under_way.push_back((frame.number, settings.clone()));
-        assert!(self.under_way.len() <= self.depth);
+        self.start(frame.number, settings, true);
+        Ok(())
+    }
+
+    fn frames_per_batch(&mut self, _: &FrameSettings) -> usize {
+        self.batch
+    }
+
+    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let numbers: Vec<u32> = frames.iter().map(|frame| frame.number).collect();
+        self.log.push(Step::SubmitBatch(numbers[0], numbers.len()));
+        numbers.iter().try_for_each(|&number| self.fail(self.fail_submit, number))?;
+        Batch::new(frames, settings)?;
+        numbers.iter().for_each(|&number| self.start(number, settings, number == numbers[0]));
         Ok(())
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let (number, settings) = self.under_way.pop_front().unwrap();
+        let FakeFrame { number, settings, .. } = self.under_way.pop_front().unwrap();
         self.log.push(Step::Collect(number));
         self.fail(self.fail_collect, number)?;
         if stop() {

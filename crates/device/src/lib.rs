@@ -1,5 +1,6 @@
 //! Devices, which execute kernels: the trait that every device implements, and the choice of a device.
 
+pub mod batch;
 mod choice;
 mod cpu;
 pub mod cuda;

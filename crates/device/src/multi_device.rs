@@ -28,8 +28,15 @@ use throng_scene::Scene;
 /// frames are collected in order. Members that do their work in `collect`, like the CPU, work one after the other.
 pub struct MultiDevice {
     members: Vec<Member>,
-    /// For each frame under way, the index of its member, oldest frame first.
-    order: VecDeque<usize>,
+    /// The frames under way, oldest first.
+    order: VecDeque<UnderWay>,
+}
+
+struct UnderWay {
+    /// Index of the frame's member.
+    member: usize,
+    /// Whether the frame was submitted alone or is the first one of a batch, which takes one place of the member.
+    begins: bool,
 }
 
 struct Member {
@@ -71,6 +78,16 @@ impl MultiDevice {
         }
         let member = |device| Member { device, under_way: 0 };
         Ok(Self { members: devices.into_iter().map(member).collect(), order: VecDeque::new() })
+    }
+
+    /// The member with the most free places.
+    fn chosen(&mut self) -> Result<(usize, &mut Member), DeviceError> {
+        let free = |&index: &usize| self.members[index].free_places();
+        // `max_by_key` returns the last maximum. With reversed order, that is the first member with the most free places.
+        let chosen = (0..self.members.len()).rev().max_by_key(free);
+        let index = chosen.filter(|index| free(index) > 0);
+        let index = index.ok_or_else(|| DeviceError::Failed("all devices are busy".into()))?;
+        Ok((index, &mut self.members[index]))
     }
 
     fn first(&self) -> &dyn Device {
@@ -135,26 +152,36 @@ impl Device for MultiDevice {
     }
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
-        let free = |&index: &usize| self.members[index].free_places();
-        // `max_by_key` returns the last maximum. With reversed order, that is the first member with the most free places.
-        let chosen = (0..self.members.len()).rev().max_by_key(free);
-        let Some(index) = chosen.filter(|index| free(index) > 0) else {
-            return Err(DeviceError::Failed("all devices are busy".into()));
-        };
-        let member = &mut self.members[index];
+        let (index, member) = self.chosen()?;
         let submitted = member.device.submit(frame, settings, delivery);
         submitted.map_err(|error| error.on(&member.device.describe()))?;
         member.under_way += 1;
-        self.order.push_back(index);
+        self.order.push_back(UnderWay { member: index, begins: true });
+        Ok(())
+    }
+
+    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
+        let of_members = self.members.iter_mut().map(|member| member.device.frames_per_batch(settings));
+        of_members.min().unwrap_or(1)
+    }
+
+    /// A batch goes to a single device.
+    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let count = frames.len();
+        let (index, member) = self.chosen()?;
+        let submitted = member.device.submit_batch(frames, settings);
+        submitted.map_err(|error| error.on(&member.device.describe()))?;
+        member.under_way += 1;
+        self.order.extend((0..count).map(|place| UnderWay { member: index, begins: place == 0 }));
         Ok(())
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some(index) = self.order.pop_front() else {
+        let Some(UnderWay { member, begins }) = self.order.pop_front() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
-        let member = &mut self.members[index];
-        member.under_way -= 1;
+        let member = &mut self.members[member];
+        member.under_way -= usize::from(begins);
         let collected = member.device.collect(stop);
         collected.map_err(|error| error.on(&member.device.describe()))
     }
@@ -285,6 +312,26 @@ mod tests {
         render(&mut multi_device(devices), 12);
         let counts: Vec<usize> = logs.iter().map(|log| log.submitted().len()).collect();
         assert_eq!(counts, [4, 4, 4]);
+    }
+
+    #[test]
+    fn a_batch_takes_one_place_of_one_device() {
+        let both = || {
+            let mut device = FakeDevice::new(1);
+            device.batch = 3;
+            device
+        };
+        let mut devices = multi_device(vec![both(), both()]);
+        assert_eq!(devices.frames_per_batch(&settings()), 3);
+        let first = frame(1);
+        let batch = |numbers: [u32; 3]| numbers.map(|number| Frame { number, ..first.clone() }).to_vec();
+        devices.submit_batch(batch([1, 2, 3]), &settings()).unwrap();
+        devices.submit_batch(batch([4, 5, 6]), &settings()).unwrap();
+        assert!(devices.submit(frame(7), &settings(), Delivery::default()).is_err());
+        assert_eq!(collect(&mut devices), Ok(1));
+        devices.submit(frame(7), &settings(), Delivery::default()).unwrap();
+        let rest: Vec<_> = (2..=7).map(|_| collect(&mut devices).unwrap()).collect();
+        assert_eq!(rest, [2, 3, 4, 5, 6, 7]);
     }
 
     #[test]

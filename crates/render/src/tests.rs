@@ -102,6 +102,51 @@ fn the_queue_of_the_device_is_filled_before_a_frame_is_collected() {
 }
 
 #[test]
+fn frames_of_one_moment_are_traced_in_batches() {
+    use Step::{Collect, Submit, SubmitBatch};
+    let (dir, job) = job(9);
+    let mut device = FakeDevice::new(2);
+    device.batch = 4;
+    let log = device.log();
+    let mut numbers = Numbers::default();
+    let summary = render(&job, device, &mut numbers).unwrap();
+    assert_eq!(
+        log.steps(),
+        [
+            SubmitBatch(1, 4),
+            SubmitBatch(5, 4),
+            Collect(1),
+            Submit(9),
+            Collect(2),
+            Collect(3),
+            Collect(4),
+            Collect(5),
+            Collect(6),
+            Collect(7),
+            Collect(8),
+            Collect(9),
+        ]
+    );
+    assert_eq!(numbers.frames, job.frames);
+    assert_eq!((summary.frames, summary.rays.primary, files(&dir)), (9, 9, 9));
+    let seventh = image::open(dir.path().join("0007.png")).unwrap();
+    assert_eq!(seventh.into_rgb8().into_raw(), vec![7; 24]);
+}
+
+#[test]
+fn frames_before_a_batch_that_fails_are_written() {
+    let (dir, job) = job(20);
+    let mut device = FakeDevice::new(3);
+    device.batch = 4;
+    device.fail_submit = Some(11);
+    let mut numbers = Numbers::default();
+    let error = render(&job, device, &mut numbers).unwrap_err();
+    assert_eq!(error.to_string(), "frame 9: frame 11 broke");
+    assert_eq!(numbers.frames, [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(files(&dir), 8);
+}
+
+#[test]
 fn frames_before_one_that_fails_are_written() {
     for in_submit in [true, false] {
         let (dir, job) = job(20);

@@ -3,6 +3,7 @@
 #[cfg(feature = "probe")]
 use super::variants::BASELINE;
 use super::{
+    PIXEL_BATCH,
     kernels::{KernelTable, VARIANTS},
     launch::{Launch, Shining},
     variants::{COMPRESSED, chosen_kernels, kernels_named, supported},
@@ -10,17 +11,20 @@ use super::{
 use crate::{
     Accumulation, Delivery, Device, DeviceError, Frame, FrameProgress, FrameSettings, RayKind, Rendered, Samples, Stop,
     WorkCounts,
+    batch::{self, Batch, Picture},
     light::LightCache,
     records::{
         material_tables::{MaterialTables, PosedCache},
+        params::pixel_items,
         tables::Tables,
     },
 };
 use std::{
+    collections::VecDeque,
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_abi::{Hit, Ray, RayWork};
+use throng_abi::{Hit, Ray, RayWork, ViewRecord};
 use throng_accel::NodeLayout;
 use throng_scene::Scene;
 
@@ -28,6 +32,8 @@ use throng_scene::Scene;
 const RAY_BATCH: usize = 1024;
 /// Bytes of a TLAS that mostly fits into caches. In larger ones, single rays would mostly wait for memory.
 const CACHED_TLAS: usize = 32 << 20;
+/// Portions of pixels per thread that keep all threads busy. Frames with fewer are rendered together.
+const ROUNDS_PER_BATCH: u32 = 4;
 /// Rays per launch when work is counted.
 const COUNTED_RAYS: usize = 1 << 20;
 
@@ -36,12 +42,25 @@ pub struct CpuDevice {
     tables: Option<Tables>,
     lights: LightCache,
     posed: PosedCache,
-    queued: Option<(Frame, FrameSettings, Delivery)>,
+    queued: Option<Queued>,
+    /// Frames of the last batch that are not collected yet.
+    ready: VecDeque<Rendered>,
     pub(super) progress: Arc<FrameProgress>,
     /// The sums of the last frame with shared samples. Reusing them avoids freeing and allocating this much memory for each frame.
     spare: Vec<u32>,
     /// Size in bytes of a TLAS above which single closest-hit rays are interleaved.
     cached_tlas: usize,
+    /// Number of work items of a batch; none for the number that keeps all threads busy.
+    batch_items: Option<u32>,
+}
+
+/// A frame or a batch that waits to be rendered.
+struct Queued {
+    frame: Frame,
+    settings: FrameSettings,
+    delivery: Delivery,
+    /// The pictures of a batch; empty for a single frame.
+    views: Vec<ViewRecord>,
 }
 
 impl CpuDevice {
@@ -65,15 +84,22 @@ impl CpuDevice {
             lights: LightCache::default(),
             posed: PosedCache::default(),
             queued: None,
+            ready: VecDeque::new(),
             progress: Arc::default(),
             spare: Vec::new(),
             cached_tlas: CACHED_TLAS,
+            batch_items: None,
         }
     }
 
     /// Changes the TLAS size in bytes above which single rays are interleaved. This affects speed, not results.
     pub fn with_cached_tlas(self, bytes: usize) -> Self {
         Self { cached_tlas: bytes, ..self }
+    }
+
+    /// Changes the number of pixels, counted in whole tiles, up to which frames are rendered together. This affects speed, not results.
+    pub fn with_batches_of(self, pixels: u32) -> Self {
+        Self { batch_items: Some(pixels), ..self }
     }
 
     /// Names of the kernel variants that this processor supports, in ascending order of speed.
@@ -120,6 +146,11 @@ impl CpuDevice {
         Shining { posed, local }
     }
 
+    fn queue(&mut self, queued: Queued) {
+        let previous = self.queued.replace(queued);
+        assert!(previous.is_none(), "at most queue_depth frames are under way");
+    }
+
     pub(super) fn tables(&self) -> Result<&Tables, DeviceError> {
         self.tables.as_ref().ok_or_else(|| DeviceError::Failed("no scene is loaded".into()))
     }
@@ -162,19 +193,34 @@ impl Device for CpuDevice {
     fn load(&mut self, scene: Arc<Scene>) -> Result<(), DeviceError> {
         scene.check_references()?;
         self.queued = None;
+        self.ready.clear();
         self.lights = LightCache::default();
         self.tables = Some(Tables::new(scene));
         Ok(())
     }
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
-        let previous = self.queued.replace((frame, settings.clone(), delivery));
-        assert!(previous.is_none(), "at most queue_depth frames are under way");
+        self.queue(Queued { frame, settings: settings.clone(), delivery, views: Vec::new() });
+        Ok(())
+    }
+
+    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
+        let busy = || PIXEL_BATCH * ROUNDS_PER_BATCH * self.threads() as u32;
+        let own = pixel_items(settings).unwrap_or(u32::MAX);
+        batch::frames_in(settings, self.batch_items.unwrap_or_else(busy).into(), own.into())
+    }
+
+    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let Batch { frame, settings, views } = Batch::new(frames, settings)?;
+        self.queue(Queued { frame, settings, delivery: Delivery::default(), views });
         Ok(())
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some((frame, settings, delivery)) = self.queued.take() else {
+        if let Some(ready) = self.ready.pop_front() {
+            return Ok(ready);
+        }
+        let Some(Queued { frame, settings, delivery, views }) = self.queued.take() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
         let spare = std::mem::take(&mut self.spare);
@@ -183,11 +229,14 @@ impl Device for CpuDevice {
         } else {
             Accumulation::new(&settings)
         };
-        let rendered = self.extend(&frame, (&settings, delivery), &mut film, settings.samples, stop);
+        let picture = Picture { frame: &frame, settings: &settings, delivery, views: &views };
+        let rendered = self.extend(picture, &mut film, settings.samples, stop);
         if settings.shares_samples() {
             self.spare = film.sums;
         }
-        rendered
+        let (first, others) = batch::split(rendered?, views.len());
+        self.ready = others;
+        Ok(first)
     }
 
     fn add_samples(
@@ -199,7 +248,7 @@ impl Device for CpuDevice {
         until: u32,
         stop: &Stop,
     ) -> Result<Rendered, DeviceError> {
-        self.extend(frame, (settings, delivery), film.host_mut()?, until, stop)
+        self.extend(Picture { frame, settings, delivery, views: &[] }, film.host_mut()?, until, stop)
     }
 
     fn trace(

@@ -2,7 +2,8 @@
 
 use super::{CpuDevice, PIXEL_BATCH, RESOLVE_BATCH, gathering::Gathering, launch::Launch};
 use crate::{
-    Accumulation, Delivery, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop,
+    Accumulation, DeviceError, Frame, FrameSettings, RayCounts, Rendered, Stop,
+    batch::Picture,
     film::adaptive::{self, Passes},
     records::params::{TILE_ITEMS, aim_display, pixel_items},
 };
@@ -31,8 +32,7 @@ impl CpuDevice {
     /// As [`Device::add_samples`](crate::Device::add_samples).
     pub(super) fn extend(
         &mut self,
-        frame: &Frame,
-        (settings, delivery): (&FrameSettings, Delivery),
+        Picture { frame, settings, delivery, views }: Picture,
         film: &mut Accumulation,
         until: u32,
         stop: &Stop,
@@ -44,6 +44,9 @@ impl CpuDevice {
         let shining = self.shining(frame, settings);
         let mut launch = self.prepare(frame, shining)?;
         launch.apply(frame, settings);
+        if !views.is_empty() {
+            launch.params.picture.views = views.as_ptr();
+        }
         launch.params.film.sums = film.sums.as_mut_ptr();
         if !film.odd.is_empty() {
             launch.params.film.half_sums = film.odd.as_mut_ptr();

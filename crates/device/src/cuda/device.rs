@@ -17,6 +17,7 @@ use super::{
 use crate::{
     Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, KeptPicture, OwnRays, RayCounts, RayKind,
     Rendered, Samples, Stop,
+    batch::{self, Batch, Picture},
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},
 };
@@ -51,6 +52,8 @@ pub struct CudaDevice {
     pub(super) slots: Vec<Slot>,
     /// Slots with frames under way, oldest first.
     pub(super) under_way: VecDeque<usize>,
+    /// Frames of the last batch that are not collected yet.
+    ready: VecDeque<Rendered>,
     /// Event at the end of the last frame.
     last: Option<Event>,
     /// Maximum number of paths or pixel samples per launch.
@@ -84,6 +87,7 @@ impl CudaDevice {
                 pool: StaticPool::default(),
                 slots,
                 under_way: VecDeque::new(),
+                ready: VecDeque::new(),
                 last: None,
                 paths_per_launch: kernels.still.multiprocessors() as usize * PATHS_PER_MULTIPROCESSOR,
                 rays: Array::default(),
@@ -229,6 +233,7 @@ impl Device for CudaDevice {
                 slot.abandon()?;
             }
             device.under_way.clear();
+            device.ready.clear();
             device.scene = None;
             device.lights = LightCache::default();
             device.pool = StaticPool::default();
@@ -243,12 +248,30 @@ impl Device for CudaDevice {
     }
 
     fn submit(&mut self, frame: Frame, settings: &FrameSettings, delivery: Delivery) -> Result<(), DeviceError> {
-        self.start(&frame, (settings, delivery), None, None).map(drop)
+        self.start(Picture { frame: &frame, settings, delivery, views: &[] }, None, None).map(drop)
+    }
+
+    /// 1 if the device fails, because the next frame then reports the error.
+    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
+        self.batch_frames(settings).unwrap_or(1)
+    }
+
+    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+        let Batch { frame, settings, views } = Batch::new(frames, settings)?;
+        let picture = Picture { frame: &frame, settings: &settings, delivery: Delivery::default(), views: &views };
+        self.start(picture, None, None).map(drop)
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
+        if let Some(ready) = self.ready.pop_front() {
+            return Ok(ready);
+        }
         let picture = self.wait(stop)?;
-        self.with("rendering", |device| device.rendered(picture))
+        let frames = picture.frames;
+        let rendered = self.with("rendering", |device| device.rendered(picture))?;
+        let (first, others) = batch::split(rendered, frames);
+        self.ready = others;
+        Ok(first)
     }
 
     fn add_samples(
@@ -264,7 +287,8 @@ impl Device for CudaDevice {
             let message = "the film is of another picture, or a frame is under way";
             return Err(DeviceError::Failed(message.into()));
         }
-        let slot = self.start(frame, (settings, delivery), Some((film, until)), None)?;
+        let picture = Picture { frame, settings, delivery, views: &[] };
+        let slot = self.start(picture, Some((film, until)), None)?;
         let mut picture = self.wait(stop)?;
         let state = std::mem::take(&mut picture.state);
         let has_layers = delivery.layer_sums && state.has(settings.samples);
@@ -288,7 +312,8 @@ impl Device for CudaDevice {
         if !self.under_way.is_empty() {
             return Err(DeviceError::Failed("a frame is under way".into()));
         }
-        self.start(frame, (settings, Delivery::default()), None, Some(OwnRays::default()))?;
+        let picture = Picture { frame, settings, delivery: Delivery::default(), views: &[] };
+        self.start(picture, None, Some(OwnRays::default()))?;
         Ok(self.wait(&|| false)?.own_rays)
     }
 

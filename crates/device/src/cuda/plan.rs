@@ -12,7 +12,8 @@ use super::{
     waves::{Cut, PathNeeds},
 };
 use crate::{
-    Accumulation, DeviceError,
+    Accumulation, DeviceError, FrameSettings,
+    batch::{self, Picture},
     exr::exr_bytes,
     records::{material_tables::has_panes, params::pixel_items},
 };
@@ -26,6 +27,11 @@ const VOLUME_EVENTS: u32 = 1024;
 /// Maximum bytes of queues per frame in flight for integrators that scatter paths. These need the most memory, and launches of a million paths keep a
 /// GPU busy. Four times as much would render 9 % faster.
 const QUEUE_BYTES: usize = 384 << 20;
+/// Number of paths of a batch: about as many as the queues hold, so that few launches do not fill the GPU, and frames arrive early enough to be
+/// written meanwhile.
+const BATCH_PATHS: u64 = 1 << 20;
+/// Share of the free memory that the pictures of batches may take.
+const BATCH_MEMORY: usize = 4;
 /// Samples per pixel and launch in the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
 
@@ -33,7 +39,7 @@ impl CudaDevice {
     /// Checks that the picture's memory is available, and decides how the picture is cut into launches. Also returns the rows of files that are
     /// requested, unless memory is short for them; the host then creates the files from pixels and AOVs.
     pub(super) fn plan(&mut self, of: &Prepared) -> Result<(Cut, Option<FileRows>), DeviceError> {
-        let settings = of.settings;
+        let settings = of.picture.settings;
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
         let mut need = self.need(of)?;
@@ -42,7 +48,7 @@ impl CudaDevice {
             Ok(mem_get_info()?.0 + own)
         })?;
         let blocks = |rows: &FileRows| exr_bytes(rows, settings.film_size()) * SLOTS;
-        let file_rows = of.delivery.file_rows.filter(|rows| need.total() + blocks(rows) < free / 2);
+        let file_rows = of.picture.delivery.file_rows.filter(|rows| need.total() + blocks(rows) < free / 2);
         need.add("files", file_rows.as_ref().map_or(0, blocks));
         let Some(needs) = self.path_needs(of)? else {
             need.check(free).map_err(|text| self.out_of_memory(&text))?;
@@ -64,9 +70,21 @@ impl CudaDevice {
         Ok((Cut::Waves { paths: capacity, needs }, file_rows))
     }
 
+    /// Number of frames with these settings in a batch, as [`Device::frames_per_batch`](crate::Device::frames_per_batch).
+    pub(super) fn batch_frames(&mut self, settings: &FrameSettings) -> Result<usize, DeviceError> {
+        let paths = u64::from(pixel_items(settings)?) * u64::from(settings.samples);
+        let frames = batch::frames_in(settings, BATCH_PATHS, paths);
+        let sums = size_of::<u32>() * (Accumulation::words(settings) + Accumulation::odd_words(settings));
+        let shade = if settings.measures_shade() { size_of::<[f32; 4]>() } else { 0 };
+        let pixel = settings.pixel_bytes() + size_of::<f32>() * settings.aovs.channels() + shade;
+        let own = SLOTS * (sums + settings.film_pixels() * pixel);
+        let free = self.with("asking for free memory", |_| mem_get_info())?.0;
+        Ok(frames.min(free / BATCH_MEMORY / own.max(1)).max(1))
+    }
+
     /// Memory of all slots for such pictures, without files and paths.
     fn need(&self, of: &Prepared) -> Result<Need, DeviceError> {
-        let Prepared { frame, settings, delivery, .. } = *of;
+        let Picture { frame, settings, delivery, .. } = of.picture;
         let (tlas, picture) = Slot::bytes(&frame.tlas, settings);
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * SLOTS);
@@ -94,12 +112,13 @@ impl CudaDevice {
             Some(own) => (own.lights.len() as u32, own.lobes.len() as u32, has_panes(&own.materials, &own.lobes)),
             None => (scene.light_count(), scene.lobes_count(), scene.has_panes()),
         };
-        let materials = of.frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
+        let Picture { frame, settings, .. } = of.picture;
+        let materials = frame.tables.as_ref().map_or(&scene.scene().materials, |tables| &tables.materials);
         let scatters = materials.iter().any(Material::has_scattering_volume);
         let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
         let more_events = volume_events + if has_panes { PANES_BEYOND_BOUNCES } else { 0 };
-        let is_foggy = of.frame.fog().is_some_and(|fog| fog.is_seen());
-        let (paths, bounces) = (of.settings.integrator.paths(), of.settings.bounces);
+        let is_foggy = frame.fog().is_some_and(|fog| fog.is_seen());
+        let (paths, bounces) = (settings.integrator.paths(), settings.bounces);
         Ok(PathNeeds::new(paths, bounces, lights, lobes, more_events, is_foggy))
     }
 }

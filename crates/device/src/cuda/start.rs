@@ -10,6 +10,7 @@ use super::{
 use crate::{
     Accumulation, AccumulationState, Delivery, DenoiseWanted, Device, DeviceError, Frame, FrameSettings, OwnRays,
     Samples,
+    batch::Picture,
     film::adaptive::{self, Passes},
     light::{Emitters, LocalTree, no_local_lights},
     records::{
@@ -28,9 +29,7 @@ use throng_picture::aov::AovSet;
 
 /// A picture, and the data that are computed for it before it is planned and uploaded.
 pub struct Prepared<'a> {
-    pub frame: &'a Frame,
-    pub settings: &'a FrameSettings,
-    pub delivery: Delivery,
+    pub picture: Picture<'a>,
     /// The frame's own tables, if any.
     pub tables: Option<MaterialTables>,
     /// The tree over the lights inside the scene; none if lights are not sampled.
@@ -152,23 +151,19 @@ impl CudaDevice {
     }
 
     /// Computes the data of a picture.
-    fn prepare<'a>(
-        &mut self,
-        frame: &'a Frame,
-        settings: &'a FrameSettings,
-        delivery: Delivery,
-    ) -> Result<Prepared<'a>, DeviceError> {
-        let (tables, emitters) = self.own_tables(frame).ok_or_else(no_scene)?;
-        let lights = self.lights(frame, tables.as_ref(), &emitters, settings);
-        Ok(Prepared { frame, settings, delivery, tables, lights })
+    fn prepare<'a>(&mut self, picture: Picture<'a>) -> Result<Prepared<'a>, DeviceError> {
+        let (tables, emitters) = self.own_tables(picture.frame).ok_or_else(no_scene)?;
+        let lights = self.lights(picture.frame, tables.as_ref(), &emitters, picture.settings);
+        Ok(Prepared { picture, tables, lights })
     }
 
     /// Queues the upload of a picture's data, and prepares its memory for AOVs.
     fn upload_picture(&mut self, slot: usize, of: &Prepared, params: &mut Params) -> CudaResult<()> {
-        let Prepared { frame, settings, delivery, .. } = *of;
+        let Picture { frame, settings, delivery, views } = of.picture;
         self.upload(slot, frame, of.tables.as_ref(), params)?;
         let slot = &mut self.slots[slot];
         slot.upload_shutter_keys(frame, settings, params)?;
+        slot.upload_views(views, params)?;
         if let Some(lights) = &of.lights {
             slot.light(lights, params)?;
         }
@@ -178,12 +173,11 @@ impl CudaDevice {
         }
     }
 
-    /// Starts a frame and returns its slot. If `film` is given, sampling continues from its samples up to the given number. If `own_rays` is given,
+    /// Starts a picture and returns its slot. If `film` is given, sampling continues from its samples up to the given number. If `own_rays` is given,
     /// the frame's rays are appended to it.
     pub(super) fn start(
         &mut self,
-        frame: &Frame,
-        (settings, mut delivery): (&FrameSettings, Delivery),
+        mut picture: Picture,
         film: Option<(&Samples, u32)>,
         own_rays: Option<OwnRays>,
     ) -> Result<usize, DeviceError> {
@@ -191,8 +185,10 @@ impl CudaDevice {
             return Err(DeviceError::Failed("too many frames are under way".into()));
         };
         if film.is_some() || own_rays.is_some() {
-            delivery = Delivery { file_rows: None, denoise_wanted: None, keeps_picture: false, ..delivery };
+            let delivery = picture.delivery;
+            picture.delivery = Delivery { file_rows: None, denoise_wanted: None, keeps_picture: false, ..delivery };
         }
+        let Picture { frame, settings, delivery, views } = picture;
         self.upload_trees(frame)?;
         let mut params = self.params(frame)?;
         params.picture = picture_params(frame, settings);
@@ -205,7 +201,7 @@ impl CudaDevice {
         };
         params.film.sample_begin = state.first;
         params.film.sample_end = adaptive::samples_of_all(settings).min(until);
-        let of = self.prepare(frame, settings, delivery)?;
+        let of = self.prepare(picture)?;
         let records = self.frame_for_denoiser(settings, delivery.denoise_wanted)?;
         let (cut, file_rows) = self.plan(&of)?;
         // Sums that the slot does not hold any more.
@@ -226,6 +222,7 @@ impl CudaDevice {
                 keeps_picture: delivery.keeps_picture,
                 started,
                 own_rays,
+                frames: views.len().max(1),
                 film_bytes: size_of::<u32>() * Accumulation::words(settings),
                 holds_film: film.is_some() && sums.is_none(),
                 shares_cover: settings.shares_cover(),

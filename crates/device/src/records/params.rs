@@ -8,7 +8,7 @@ use std::{
 };
 use throng_abi::{
     self as abi, CameraRecord, CompressedNode, DisplayParams, FilmParams, FogRecord, FrameParams, MeshKeys,
-    PictureParams, Unit,
+    PictureParams, Unit, ViewRecord,
 };
 use throng_accel::SLACK;
 use throng_base::math::{Aabb, hash_u32};
@@ -82,14 +82,15 @@ pub fn fog_record(fog: Option<&Fog>) -> FogRecord {
 
 /// Picture settings in the layout that kernels read.
 pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams {
-    let frame_seed = if settings.lock_seed { 0 } else { hash_u32(frame.number) };
     let film = &settings.film;
     let samples = (!settings.open_ended).then_some(settings.samples);
     let filter = SampledFilter::new(settings.filter(), film.filter_width, samples);
+    let ViewRecord { camera, seed, .. } = view_record(frame, settings);
     PictureParams {
-        camera: camera_record(&frame.camera, aspect(settings)),
+        views: null(),
+        camera,
         bounces: settings.bounces,
-        seed: hash_u32(settings.seed ^ frame_seed),
+        seed,
         sample_bits: if settings.open_ended {
             OPEN_ENDED_BITS
         } else {
@@ -113,6 +114,16 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
     }
 }
 
+/// What differs between the pictures of a batch.
+pub fn view_record(frame: &Frame, settings: &FrameSettings) -> ViewRecord {
+    let frame_seed = if settings.lock_seed { 0 } else { hash_u32(frame.number) };
+    ViewRecord {
+        camera: camera_record(&frame.camera, aspect(settings)),
+        seed: hash_u32(settings.seed ^ frame_seed),
+        reserved: 0,
+    }
+}
+
 /// Upper limit of a sample's radiance. Linear files and films that are kept have no limit, whatever the exposure.
 fn radiance_clamp(settings: &FrameSettings) -> f32 {
     let is_shown = settings.display_only && !settings.open_ended;
@@ -123,7 +134,7 @@ fn radiance_clamp(settings: &FrameSettings) -> f32 {
 }
 
 /// Angular radius of stars: large enough to be found with a few samples per pixel, and small enough for their cells.
-fn star_radius(pose: &CameraPose, height: u32) -> f32 {
+pub fn star_radius(pose: &CameraPose, height: u32) -> f32 {
     const PIXELS: f32 = 1.5;
     let picture = match pose.projection {
         Projection::Perspective { fov_y } => 2.0 * (0.5 * fov_y).tan(),

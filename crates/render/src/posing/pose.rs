@@ -44,6 +44,8 @@ pub struct Poser {
     /// Position of the eye in world space; none to use the scene's camera.
     eye: Option<Vec3>,
     builder: TlasBuilder,
+    /// The last posed frame, which serves all frames of its moment.
+    last: Option<LastPose>,
     /// TLASes of earlier frames, reused once no frame holds them.
     recent: Vec<Arc<Tlas>>,
     /// TLASes of instances that have been moved since, of which only the memory is of use.
@@ -63,6 +65,12 @@ enum Rebuild {
     Always(Quality),
     /// Only if no TLAS with the frame's origin exists. The first TLAS has high quality.
     IfOther,
+}
+
+/// A pose, and the time that it shows, in seconds.
+struct LastPose {
+    time: f64,
+    frame: Frame,
 }
 
 /// A frame that is ready to be traced.
@@ -126,6 +134,7 @@ impl Poser {
         if placed.is_some() != earlier.is_some() || !placed.zip(earlier).is_none_or(same) {
             self.spare.append(&mut self.recent);
         }
+        self.last = None;
         self.settings = PoseSettings { shutter: settings.shutter.filter(Shutter::is_open), ..settings };
     }
 
@@ -160,6 +169,7 @@ impl Poser {
             grid: None,
             eye: None,
             builder: TlasBuilder::default(),
+            last: None,
             recent: Vec::new(),
             spare: Vec::new(),
         }
@@ -175,11 +185,27 @@ impl Poser {
         &self.blas
     }
 
-    /// Poses the scene at frame `number`. The TLAS is built again if anything moves. A static scene uses one TLAS for all frames, which is
-    /// built at high quality.
+    /// Poses the scene at frame `number`. The TLAS is built again if anything moves, except for frames of the same moment in succession,
+    /// which share all but the camera. A static scene uses one TLAS for all frames, which is built at high quality.
     pub fn pose(&mut self, number: u32) -> Posed {
-        let moves = self.scene.is_animated();
-        self.pose_with(number, if moves { Rebuild::Always(Quality::Fast) } else { Rebuild::IfOther })
+        let start = Instant::now();
+        self.move_to(number);
+        let time = self.time_of(number);
+        let is_same = |last: &LastPose| last.time == time && last.frame.tlas.origin == self.moment.origin();
+        let posed = match self.last.take().filter(is_same) {
+            Some(LastPose { frame, .. }) => {
+                let (camera, others) = (self.camera(number, &self.moment), self.others(number));
+                Posed {
+                    frame: Frame { number, camera, others, ..frame },
+                    time: start.elapsed(),
+                    trees: TreeWork::default(),
+                }
+            }
+            None if self.scene.is_animated() => self.pose_anew(number, Rebuild::Always(Quality::Fast), start),
+            None => self.pose_anew(number, Rebuild::IfOther, start),
+        };
+        self.last = Some(LastPose { time, frame: posed.frame.clone() });
+        posed
     }
 
     /// The frame with positions relative to an origin close to `eye`, a point in world space; none to use the scene's camera. Returns none
@@ -196,12 +222,14 @@ impl Poser {
 
     /// Poses the scene and builds its TLAS again even if nothing moves, for measuring build times.
     pub fn repose(&mut self, number: u32) -> Frame {
-        self.pose_with(number, Rebuild::Always(Quality::Fast)).frame
+        let start = Instant::now();
+        self.last = None;
+        self.move_to(number);
+        self.pose_anew(number, Rebuild::Always(Quality::Fast), start).frame
     }
 
-    fn pose_with(&mut self, number: u32, rebuild: Rebuild) -> Posed {
-        let start = Instant::now();
-        self.move_to(number);
+    /// Poses a frame whose moment is set. `start` is the time at which the work on it began.
+    fn pose_anew(&mut self, number: u32, rebuild: Rebuild, start: Instant) -> Posed {
         let followed = self.follow(number);
         let (kept, quality) = match rebuild {
             Rebuild::Always(quality) => (None, quality),
@@ -225,16 +253,20 @@ impl Poser {
                 .shutter_time(number)
                 .filter(|_| self.settings.views.is_none())
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
-            others: self.settings.aovs.contains(Aov::Motion).then(|| Arc::new(self.other_poses(number))),
+            others: self.others(number),
         };
         Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
     }
 
     /// Sets the moment and the origin of positions for a frame.
     fn move_to(&mut self, number: u32) {
+        let time = self.time_of(number);
         let mut moment = std::mem::take(&mut self.moment).relative_to(Vec3::ZERO);
-        moment.move_to(&self.scene, self.time_of(number));
-        moment.place(self.settings.placed.clone());
+        // Since the last pose, the kind of frames has not changed.
+        if self.last.is_none() || moment.time() != time {
+            moment.move_to(&self.scene, time);
+            moment.place(self.settings.placed.clone());
+        }
         let eye = || self.eye.unwrap_or_else(|| self.camera(number, &moment).eye);
         let origin = self.grid.map_or(Vec3::ZERO, |grid| place_close_to(eye(), grid));
         self.moment = moment.relative_to(origin);
@@ -290,6 +322,11 @@ impl Poser {
             Some(view) => anim::view_pose(&self.scene, view, moment),
             None => anim::camera_at(&self.scene, moment),
         }
+    }
+
+    /// The poses of neighbouring frames, if motion vectors are requested.
+    fn others(&self, number: u32) -> Option<Arc<[OtherPose; 3]>> {
+        self.settings.aovs.contains(Aov::Motion).then(|| Arc::new(self.other_poses(number)))
     }
 
     /// The scene one frame earlier, one frame later and in frame `number`, for motion vectors.

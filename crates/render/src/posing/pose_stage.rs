@@ -16,11 +16,11 @@ const MOST_POSERS: usize = 3;
 /// Number of threads per poser.
 const THREADS_PER_POSER: usize = 4;
 
-/// Creates posers for up to `frames` frames. Animated scenes on devices with a queue get several posers, each with its own memory; others
+/// Creates posers for up to `moments` poses. Animated scenes on devices with a queue get several posers, each with its own memory; others
 /// get one.
-pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
+pub fn posers(first: Poser, moments: usize, queue_depth: usize) -> Vec<Poser> {
     let useful = if queue_depth > 1 && first.is_animated() {
-        (rayon::current_num_threads() / THREADS_PER_POSER).min(MOST_POSERS).min(frames)
+        (rayon::current_num_threads() / THREADS_PER_POSER).min(MOST_POSERS).min(moments)
     } else {
         1
     };
@@ -31,25 +31,28 @@ pub fn posers(first: Poser, frames: usize, queue_depth: usize) -> Vec<Poser> {
     posers
 }
 
-/// Steps and their posed frames, in the order of the queue.
+/// Batches of steps and their posed frames, in the order of the queue.
 pub struct PosedFrames {
-    receivers: Vec<Receiver<PosedStep>>,
+    receivers: Vec<Receiver<PosedBatch>>,
     next: usize,
 }
 
 /// A step, and the posed frame that is traced in it, if any.
 pub type PosedStep = (Step, Option<Posed>);
 
+/// One step, or the steps to the frames of a batch.
+pub type PosedBatch = Vec<PosedStep>;
+
 impl PosedFrames {
-    /// Waits for the next step. None after the last step, or if the stage has ended early.
-    pub fn recv(&mut self) -> Option<PosedStep> {
+    /// Waits for the next batch. None after the last one, or if the stage has ended early.
+    pub fn recv(&mut self) -> Option<PosedBatch> {
         let posed = self.receivers[self.next].recv().ok();
         self.next = (self.next + 1) % self.receivers.len();
         posed
     }
 }
 
-/// Starts the stage. Each of `n` posers takes every `n`th step, and may be up to `buffer` steps ahead of the receiver. The stage ends when
+/// Starts the stage. Each of `n` posers takes every `n`th batch, and may be up to `buffer` batches ahead of the receiver. The stage ends when
 /// `ended` returns true or the receiver is dropped.
 ///
 /// # Errors
@@ -77,17 +80,22 @@ pub fn start<'scope, 'env>(
 
 fn pose_frames(
     mut poser: Poser,
-    mut steps: impl Iterator<Item = Step>,
-    posed: &SyncSender<PosedStep>,
+    mut batches: impl Iterator<Item = Vec<Step>>,
+    posed: &SyncSender<PosedBatch>,
     ended: impl Fn() -> bool,
 ) {
     while !ended()
-        && let Some(step) = steps.next()
+        && let Some(steps) = batches.next()
     {
-        if posed.send((step, step.trace.map(|number| poser.pose(number)))).is_err() {
+        if posed.send(pose_steps(&mut poser, steps)).is_err() {
             return;
         }
     }
+}
+
+/// Poses the frames that are traced in the steps.
+pub fn pose_steps(poser: &mut Poser, steps: Vec<Step>) -> PosedBatch {
+    steps.into_iter().map(|step| (step, step.trace.map(|number| poser.pose(number)))).collect()
 }
 
 #[cfg(test)]
@@ -108,7 +116,7 @@ mod tests {
             let queue = FrameQueue::of(&job).with_takers(count);
             let numbers: Vec<u32> = thread::scope(|scope| {
                 let mut posed = start(scope, posers, &queue, 0, &|| false).unwrap();
-                std::iter::from_fn(|| posed.recv()?.1.map(|p| p.frame.number)).collect()
+                std::iter::from_fn(|| posed.recv()?.remove(0).1.map(|p| p.frame.number)).collect()
             });
             assert_eq!(numbers, job.frames, "{count} posers");
         }

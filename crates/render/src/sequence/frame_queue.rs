@@ -1,6 +1,9 @@
-//! The queue of a run's frames. Each frame is handed out, with its steps, when work on it can begin.
+//! The queue of a run's frames. Each frame is handed out, with its steps, when work on it can begin. Frames of a batch are handed out together.
 
-use super::window::{Reach, Step, Steps};
+use super::{
+    batches::Batches,
+    window::{Reach, Step, Steps},
+};
 use crate::{RenderJob, results::existing::Begin};
 use std::{
     collections::VecDeque,
@@ -23,6 +26,8 @@ pub struct FrameQueue<'a> {
     begin: Box<dyn Fn(u32) -> Result<Begin, OutputError> + Sync + 'a>,
     /// Called with the number of remaining frames when this run begins to wait for others.
     waits: Box<dyn Fn(usize) + Sync + 'a>,
+    /// None if each step is handed out alone.
+    batches: Option<&'a Batches<'a>>,
     takers: usize,
     state: Mutex<State>,
     changed: Condvar,
@@ -55,7 +60,9 @@ pub struct Skipped {
 /// Result of looking for the next free frame.
 enum Next {
     Frame(u32),
-    /// Other runs are rendering all remaining frames.
+    /// The frame exists by now.
+    Exists,
+    /// Another run is rendering the frame, or all remaining frames.
     Wait,
     End,
 }
@@ -77,7 +84,7 @@ impl<'a> FrameQueue<'a> {
             error: None,
         };
         let (begin, waits) = (Box::new(begin), Box::new(|_| ()));
-        Self { begin, waits, takers: 1, state: Mutex::new(state), changed: Condvar::new() }
+        Self { begin, waits, batches: None, takers: 1, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Sets the function that is called with the number of remaining frames when this run begins to wait for others.
@@ -85,14 +92,19 @@ impl<'a> FrameQueue<'a> {
         Self { waits: Box::new(waits), ..self }
     }
 
-    /// Sets the number of takers. Each taker gets every `count`th step.
+    /// Hands out the frames of each batch together.
+    pub fn in_batches(self, batches: &'a Batches<'a>) -> Self {
+        Self { batches: Some(batches), ..self }
+    }
+
+    /// Sets the number of takers. Each taker gets every `count`th step or batch.
     pub fn with_takers(self, count: usize) -> Self {
         Self { takers: count, ..self }
     }
 
-    /// Waits for the turn of `taker` and returns its next step. None if no steps remain, or if `ended` returns true while this run waits
-    /// for others.
-    pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<Step> {
+    /// Waits for the turn of `taker` and returns its next step, or the steps to all frames of a batch. None if no steps remain, or if `ended`
+    /// returns true while this run waits for others.
+    pub fn next(&self, taker: usize, ended: impl Fn() -> bool) -> Option<Vec<Step>> {
         let mut state = lock(&self.state);
         while !state.closed && state.turn != taker {
             let waited = self.changed.wait(state);
@@ -105,10 +117,24 @@ impl<'a> FrameQueue<'a> {
         }
         let step = if state.closed { None } else { state.under_way.pop_front() };
         state.closed = step.is_none();
+        let steps = step.map(|step| self.with_batch(&mut state, step));
         state.turn = (state.turn + 1) % self.takers;
         drop(state);
         self.changed.notify_all();
-        step
+        steps
+    }
+
+    /// The step, followed by the steps to the other frames of its batch.
+    fn with_batch(&self, state: &mut State, first: Step) -> Vec<Step> {
+        let mut steps = vec![first];
+        while let Some(batches) = self.batches
+            && let Some(&frame) = state.waiting.front()
+            && batches.has_room((first.frame, steps.len()), frame)
+            && let Next::Frame(frame) = state.take_first(&self.begin)
+        {
+            steps.extend(state.steps.to(frame));
+        }
+        steps
     }
 
     fn first_free(&self, state: &mut State, ended: impl Fn() -> bool) -> Option<u32> {
@@ -117,7 +143,7 @@ impl<'a> FrameQueue<'a> {
             match state.next(&self.begin) {
                 Next::Frame(frame) => return Some(frame),
                 Next::End => return None,
-                Next::Wait => {}
+                Next::Exists | Next::Wait => {}
             }
             if !mem::replace(&mut state.has_waited, true) {
                 (self.waits)(state.waiting.len());
@@ -154,30 +180,45 @@ impl<'a> FrameQueue<'a> {
 impl State {
     fn next(&mut self, begin: impl Fn(u32) -> Result<Begin, OutputError>) -> Next {
         let mut elsewhere = 0;
-        while elsewhere < self.waiting.len()
-            && let Some(frame) = self.waiting.pop_front()
-        {
-            match begin(frame) {
-                Ok(Begin::Ours) => return Next::Frame(frame),
-                Ok(Begin::Exists) => self.skipped.appeared += 1,
-                Ok(Begin::Elsewhere) => {
-                    self.waiting.push_back(frame);
-                    elsewhere += 1;
-                }
-                Err(error) => {
-                    self.error = Some(error);
-                    return Next::End;
-                }
+        while elsewhere < self.waiting.len() {
+            match self.take_first(&begin) {
+                Next::Exists => {}
+                Next::Wait => elsewhere += 1,
+                next @ (Next::Frame(_) | Next::End) => return next,
             }
         }
         if self.waiting.is_empty() { Next::End } else { Next::Wait }
+    }
+
+    /// Takes the first waiting frame, unless another run has it: then the frame becomes the last one. After an error, there are no more frames.
+    fn take_first(&mut self, begin: impl Fn(u32) -> Result<Begin, OutputError>) -> Next {
+        let Some(frame) = self.waiting.pop_front().filter(|_| self.error.is_none()) else {
+            return Next::End;
+        };
+        match begin(frame) {
+            Ok(Begin::Ours) => Next::Frame(frame),
+            Ok(Begin::Exists) => {
+                self.skipped.appeared += 1;
+                Next::Exists
+            }
+            Ok(Begin::Elsewhere) => {
+                self.waiting.push_back(frame);
+                Next::Wait
+            }
+            Err(error) => {
+                self.error = Some(error);
+                Next::End
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use throng_device::fake::FakeDevice;
 
     const ALONE: Reach = Reach { frames: 0, all: (1, 99) };
 
@@ -187,7 +228,7 @@ mod tests {
 
     /// The next frame that the taker traces.
     fn next(queue: &FrameQueue, taker: usize, ended: impl Fn() -> bool) -> Option<u32> {
-        queue.next(taker, ended).and_then(|step| step.trace)
+        queue.next(taker, ended).and_then(|steps| steps[0].trace)
     }
 
     #[test]
@@ -230,6 +271,35 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_a_batch_are_taken_together_unless_another_run_has_one() {
+        let (_dir, job) = tests::job(9);
+        let mut device = FakeDevice::new(2);
+        device.batch = 3;
+        let batches = Batches::of(&job, &mut device);
+        let begin = |frame| {
+            Ok(match frame {
+                4 | 5 => Begin::Elsewhere,
+                8 => Begin::Exists,
+                _ => Begin::Ours,
+            })
+        };
+        let frames = [1, 2, 3, 4, 5, 8, 9];
+        let queue = FrameQueue::new(&frames, ALONE, begin).in_batches(&batches);
+        let traced = |steps: Vec<Step>| steps.iter().filter_map(|step| step.trace).collect::<Vec<_>>();
+        let taken: Vec<_> = std::iter::from_fn(|| queue.next(0, || true)).map(traced).collect();
+        assert_eq!(taken, [vec![1, 2, 3], vec![9]]);
+        assert_eq!(queue.finish().unwrap(), Skipped { appeared: 1, elsewhere: 2 });
+        let fails = |frame| match frame {
+            3 => Err(OutputError::Earlier { path: "a.png".into() }),
+            _ => Ok(Begin::Ours),
+        };
+        let queue = FrameQueue::new(&job.frames, ALONE, fails).in_batches(&batches);
+        let taken: Vec<_> = std::iter::from_fn(|| queue.next(0, never)).map(traced).collect();
+        assert_eq!(taken, [[1, 2]]);
+        assert!(queue.finish().is_err());
+    }
+
+    #[test]
     fn a_stop_ends_the_wait_for_others() {
         let queue =
             FrameQueue::new(&[1, 2, 3], ALONE, |frame| Ok([Begin::Elsewhere, Begin::Ours][usize::from(frame == 2)]));
@@ -254,7 +324,7 @@ mod tests {
     fn takers_share_the_steps_to_frames() {
         let reach = Reach { frames: 2, all: (1, 6) };
         let queue = FrameQueue::new(&[1, 2, 3, 4, 5, 6], reach, |_| Ok(Begin::Ours)).with_takers(3);
-        let steps: Vec<Step> = (0..).map_while(|turn| queue.next(turn % 3, never)).collect();
+        let steps: Vec<Step> = (0..).map_while(|turn| queue.next(turn % 3, never)).flatten().collect();
         let traced: Vec<u32> = steps.iter().filter_map(|step| step.trace).collect();
         let written: Vec<u32> = steps.iter().filter(|step| step.is_last()).map(|step| step.frame).collect();
         assert_eq!((traced, written), (vec![1, 2, 3, 4, 5, 6], vec![1, 2, 3, 4, 5, 6]));

@@ -1,12 +1,16 @@
 //! Frames that are rendered to memory instead of files.
 
 use super::{
+    batches::Batches,
     overlapped,
     paced::Paced,
     prepare::{load, measure},
     window::{Complete, Step, Steps, Traced},
 };
-use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, error::check_inputs, results::write};
+use crate::{
+    Measured, PoseSettings, Poser, RenderError, RenderJob, TreeSource, error::check_inputs,
+    posing::pose_stage::pose_steps, results::write,
+};
 use glam::Vec3;
 use std::sync::Arc;
 use throng_accel::NodeLayout;
@@ -94,8 +98,15 @@ impl LoadedScene {
         let exposures = measure(job, device, (&mut self.poser, &mut Measured::default()), stop)?;
         let mut queue = Steps::new(job.reach());
         let steps: Vec<Step> = job.frames.iter().flat_map(|&number| queue.to(number)).collect();
-        let mut steps = steps.into_iter();
-        let mut posed = || steps.next().map(|step| (step, step.trace.map(|number| self.poser.pose(number))));
+        let batches = Batches::of(job, device);
+        let mut steps = steps.into_iter().peekable();
+        let mut posed = || {
+            let mut batch = vec![steps.next()?];
+            while let Some(step) = steps.next_if(|step| batches.has_room((batch[0].frame, batch.len()), step.frame)) {
+                batch.push(step);
+            }
+            Some(pose_steps(&mut self.poser, batch))
+        };
         let mut failed = None;
         let mut finish = |mut complete: Complete| match write::finish_pixels(job, &mut complete) {
             Ok(_) => {

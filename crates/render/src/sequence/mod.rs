@@ -1,5 +1,6 @@
 //! From a job to finished frames: what is done next, and the two drivers that do it.
 
+pub mod batches;
 pub mod busy;
 pub mod frame_queue;
 pub mod in_memory;

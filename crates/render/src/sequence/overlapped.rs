@@ -1,6 +1,7 @@
 //! The fast driver: posing, tracing and writing run as three overlapping stages, so the slowest stage sets the frame rate.
 
 use super::{
+    batches::Batches,
     prepare::prepare,
     window::{self, Complete, Step, Traced, Window},
 };
@@ -8,8 +9,10 @@ use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     error::check_inputs,
     exposure::Exposures,
-    posing::pose::TreeWork,
-    posing::pose_stage::{self, PosedStep},
+    posing::{
+        pose::{Posed, TreeWork},
+        pose_stage::{self, PosedBatch, PosedStep},
+    },
     results::write::{self, Finished, Ledger},
 };
 use std::{
@@ -26,7 +29,7 @@ use throng_base::{
     memory,
     sync::{lock, unpoisoned},
 };
-use throng_device::{Delivery, Device, DeviceError, FrameSettings, Stop};
+use throng_device::{Delivery, Device, DeviceError, Frame, FrameSettings, Stop, batch::can_join};
 
 /// Renders and writes all frames of `job`.
 ///
@@ -43,12 +46,13 @@ pub fn run(
         return Ok(Summary::of_stopped());
     };
     observer.frames_begin(device.progress());
-    let posers = pose_stage::posers(poser, job.traced_frames().len(), device.queue_depth());
+    let batches = Batches::of(job, device);
+    let posers = pose_stage::posers(poser, batches.moments(), device.queue_depth());
     let loop_start = Instant::now();
     let writers = write::writer_count(job);
     let ledger = Mutex::new(Ledger::new(observer, Busy::of(posers.len(), device.device_count(), writers)));
     let awaited = |count| lock(&ledger).awaited(count);
-    let frames = FrameQueue::of(job).with_takers(posers.len()).telling(awaited);
+    let frames = FrameQueue::of(job).in_batches(&batches).with_takers(posers.len()).telling(awaited);
     let posing = (&frames, posers);
     let traced = run_stages((job, &exposures), device, posing, (&ledger, writers), stop);
     let skipped = frames.finish();
@@ -121,30 +125,40 @@ fn run_stages(
 struct UnderWay {
     step: Step,
     traced: Option<(FrameSettings, Duration, TreeWork)>,
+    /// Whether the step takes a place in the device's queue until its frame is collected. In a batch, only the first step does.
+    begins: bool,
 }
 
-/// Second stage: keeps the device's queue full with the frames of `posed`, and passes complete ones to `finish` until it returns false. If a frame
+/// Second stage: keeps the device's queue full with the batches of `posed`, and passes complete ones to `finish` until it returns false. If a frame
 /// cannot be submitted, the frames before it are still passed on.
 pub(super) fn trace_frames(
     (job, exposures): (&RenderJob, &Exposures),
     device: &mut dyn Device,
-    posed: &mut dyn FnMut() -> Option<PosedStep>,
+    posed: &mut dyn FnMut() -> Option<PosedBatch>,
     finish: &mut dyn FnMut(Complete) -> bool,
     stop: &Stop,
 ) -> Result<(), RenderError> {
     let mut under_way: VecDeque<UnderWay> = VecDeque::new();
+    let mut waiting = VecDeque::new();
+    // Places taken in the device's queue.
+    let mut taken = 0;
     let mut submitted = Ok(());
     let mut window = Window::new(job);
     let progress = device.progress();
     let delivery = Delivery { denoise_wanted: window::denoise_wanted(job), ..job.delivery };
     loop {
-        while submitted.is_ok() && under_way.len() < device.queue_depth() {
-            let Some(posed) = posed() else { break };
-            submitted = submit((job, exposures), delivery, device, posed, &mut under_way);
+        while submitted.is_ok() && taken < device.queue_depth() {
+            if waiting.is_empty() {
+                waiting.extend(posed().unwrap_or_default());
+            }
+            let Some(batch) = TracedBatch::take((job, exposures), &mut waiting) else { break };
+            submitted = batch.submit(delivery, device, &mut under_way);
+            taken += 1;
         }
-        let Some(UnderWay { step, traced }) = under_way.pop_front() else {
+        let Some(UnderWay { step, traced, begins }) = under_way.pop_front() else {
             break;
         };
+        taken -= usize::from(begins);
         if let Some(progress) = &progress {
             progress.set_part(step.part.0, step.part.1);
         }
@@ -168,23 +182,56 @@ pub(super) fn trace_frames(
     submitted
 }
 
-fn submit(
-    (job, exposures): (&RenderJob, &Exposures),
-    delivery: Delivery,
-    device: &mut dyn Device,
-    (step, posed): PosedStep,
-    under_way: &mut VecDeque<UnderWay>,
-) -> Result<(), RenderError> {
-    let traced = match posed {
-        Some(posed) => {
-            check_inputs(&posed.frame)?;
-            let frame = posed.frame.number;
-            let settings = exposures.settings_of(&job.settings, frame);
-            device.submit(posed.frame, &settings, delivery).map_err(|source| RenderError::Device { frame, source })?;
-            Some((settings, posed.time, posed.trees))
+/// Steps whose frames the device traces together.
+struct TracedBatch {
+    /// The frames, with the settings of all of them; none for a step without a frame.
+    traced: Option<(Vec<Frame>, FrameSettings)>,
+    steps: Vec<UnderWay>,
+}
+
+impl TracedBatch {
+    /// Takes the first of the waiting steps, and the next ones as long as their frames can be traced together with its frame. `waiting` has the steps
+    /// of one planned batch, so there are not too many.
+    fn take((job, exposures): (&RenderJob, &Exposures), waiting: &mut VecDeque<PosedStep>) -> Option<Self> {
+        let (step, posed) = waiting.pop_front()?;
+        let Some(Posed { frame, time, trees }) = posed else {
+            return Some(Self { traced: None, steps: vec![UnderWay { step, traced: None, begins: true }] });
+        };
+        let settings = exposures.settings_of(&job.settings, frame.number);
+        let mut steps = vec![UnderWay { step, traced: Some((settings.clone(), time, trees)), begins: true }];
+        let mut frames = vec![frame];
+        let joins = |first: &Frame, (_, posed): &PosedStep| {
+            posed.as_ref().is_some_and(|Posed { frame, .. }| {
+                let own = exposures.settings_of(&job.settings, frame.number);
+                own == settings && can_join(first, frame, &settings)
+            })
+        };
+        while let Some((step, Some(Posed { frame, time, trees }))) =
+            waiting.pop_front_if(|next| joins(&frames[0], next))
+        {
+            steps.push(UnderWay { step, traced: Some((settings.clone(), time, trees)), begins: false });
+            frames.push(frame);
         }
-        None => None,
-    };
-    under_way.push_back(UnderWay { step, traced });
-    Ok(())
+        Some(Self { traced: Some((frames, settings)), steps })
+    }
+
+    fn submit(
+        self,
+        delivery: Delivery,
+        device: &mut dyn Device,
+        under_way: &mut VecDeque<UnderWay>,
+    ) -> Result<(), RenderError> {
+        if let Some((mut frames, settings)) = self.traced {
+            frames.iter().try_for_each(check_inputs)?;
+            let frame = frames[0].number;
+            let submitted = if frames.len() == 1 {
+                device.submit(frames.remove(0), &settings, delivery)
+            } else {
+                device.submit_batch(frames, &settings)
+            };
+            submitted.map_err(|source| RenderError::Device { frame, source })?;
+        }
+        under_way.extend(self.steps);
+        Ok(())
+    }
 }

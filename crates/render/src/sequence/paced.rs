@@ -16,6 +16,7 @@ use crate::{
     results::write::{self, Finished},
 };
 use std::{
+    iter,
     sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
@@ -49,7 +50,7 @@ pub fn run(
     let keepers = Keepers::new(job, ongoing);
     let ended = || stop.load(Ordering::Relaxed);
     let mut paced = Paced::new(job, device, &mut poser, exposures);
-    while let Some(step) = frames.next(0, ended) {
+    for step in iter::from_fn(|| frames.next(0, ended)).flatten() {
         let complete = match paced.step(step, Some(&keepers), &ended) {
             Err(error) if error.is_stop() => break,
             complete => complete?,

@@ -18,6 +18,7 @@ use crate::{
             scene::SceneTables,
             shapes::{Shapes, vertex_bytes},
             shutter::ShutterUpload,
+            views::ViewUpload,
         },
         waves::{Chunk, Cut, Queues},
     },
@@ -53,6 +54,7 @@ pub struct Slot {
     pub(super) lights: Lights,
     /// Motion keys of instances, the camera and meshes over the shutter interval.
     pub(super) shutter: ShutterUpload,
+    pub(super) views: ViewUpload,
     pub(super) aovs: AovMemory,
     pub(super) exr: ExrMemory,
     pub(super) film: Array,
@@ -92,6 +94,7 @@ impl Slot {
             posed_tables: UploadedTables::default(),
             lights: Lights::default(),
             shutter: ShutterUpload::default(),
+            views: ViewUpload::default(),
             aovs: AovMemory::default(),
             exr: ExrMemory::default(),
             film: Array::default(),
@@ -135,6 +138,7 @@ impl Slot {
             + self.posed_tables.bytes_held()
             + self.lights.bytes_held()
             + self.shutter.bytes_held()
+            + self.views.bytes_held()
             + self.aovs.bytes_held()
             + self.exr.bytes_held()
     }

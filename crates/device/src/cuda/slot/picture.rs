@@ -38,6 +38,8 @@ pub struct FinishedFrame {
     pub records: Option<GpuFrame>,
     /// The picture on the GPU, instead of pixels and AOVs.
     pub kept: Option<GpuPicture>,
+    /// Number of frames whose pictures these are.
+    pub frames: usize,
     pub tally: RayTally,
     pub started: Event,
     pub finished: Event,
@@ -209,7 +211,7 @@ impl Slot {
         else {
             return Ok(None);
         };
-        let Task { started, own_rays, passes, aovs, file_rows, records, .. } = task;
+        let Task { started, own_rays, passes, aovs, file_rows, records, frames, .. } = task;
         let place = PictureOffsets::of(&params);
         let picture = self.spare.lend(mem::take(&mut self.picture));
         let (mut pixels, mut images, mut blocks, mut kept, mut tally) = (Bytes::new(), Vec::new(), None, None, 0);
@@ -240,6 +242,7 @@ impl Slot {
             blocks,
             kept,
             records: records.map(|(records, _)| records),
+            frames,
             tally: bytemuck::pod_read_unaligned(&picture[tally..][..size_of::<RayTally>()]),
             started,
             finished,

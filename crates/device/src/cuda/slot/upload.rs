@@ -9,7 +9,7 @@ use crate::{
 };
 use cust::error::CudaResult;
 use std::sync::{Arc, Weak};
-use throng_abi::{InstanceRecord, NestLevel, Params, Unit};
+use throng_abi::{InstanceRecord, NestLevel, Params, Unit, ViewRecord};
 use throng_accel::Tlas;
 
 impl Slot {
@@ -51,6 +51,11 @@ impl Slot {
             0 => Ok(()),
             _ => self.shutter.upload(frame, settings, params, &self.stream),
         }
+    }
+
+    /// Queues the upload of the pictures of a batch, if there are any. The slot must be idle.
+    pub fn upload_views(&mut self, views: &[ViewRecord], params: &mut Params) -> CudaResult<()> {
+        if views.is_empty() { Ok(()) } else { self.views.upload(views, params, &self.stream) }
     }
 
     /// Prepares memory for the frame's AOVs, if any, and for their exact sums if `keeps_layers` is set, and queues the upload of their tables. The

@@ -35,6 +35,8 @@ pub struct Task {
     pub started: Event,
     /// Lists to which the frame's rays are appended; wavefront schedule only.
     pub own_rays: Option<OwnRays>,
+    /// Number of frames whose pictures are on the film.
+    pub frames: usize,
     /// Bytes of the picture's sums.
     pub film_bytes: usize,
     /// Whether the slot already holds the sums from which the frame continues.

@@ -6,3 +6,4 @@ pub mod material_tables;
 pub mod scene;
 pub mod shapes;
 pub mod shutter;
+pub mod views;

@@ -2,7 +2,7 @@ use super::*;
 use throng_base::math::Aabb;
 use throng_device::{FrameSettings, fake::settings};
 use throng_scene::{
-    Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh,
+    Instance, Integrator, Mesh, Motion, MotionPart, NONE, Phase, Shape, TriangleMesh, View, Views,
     rig::{
         Actor, Appearance, Channel, Clip, Interpolation, Local, Playback, Property, Rig, RigNode, RigNodeRef, ShownBy,
     },
@@ -37,6 +37,32 @@ fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
     assert_eq!(bounds(Integrator::Whitted, 1000), exact);
     assert_eq!(bounds(Integrator::Ao, 1), exact);
     assert_eq!(bounds(Integrator::Depth, 1), exact);
+}
+
+#[test]
+fn frames_of_one_moment_in_succession_share_a_pose() {
+    let scene = turning();
+    let view = |eye: Vec3, time: f64| View {
+        name: String::new(),
+        eye,
+        axes: glam::Mat3::IDENTITY,
+        optics: None,
+        distance: 1.0,
+        time,
+    };
+    let views = [(1.0, 0.5), (2.0, 0.5), (3.0, 0.25), (4.0, 0.5)].map(|(z, time)| view(Vec3::Z * z, time));
+    let settings = || PoseSettings { views: Views::new(views.to_vec()).map(Arc::new), ..PoseSettings::default() };
+    let mut poser = Poser::new(scene, NodeLayout::Wide8);
+    poser.configure(settings());
+    let posed: Vec<Posed> = (1..=4).map(|number| poser.pose(number)).collect();
+    let builds: Vec<u32> = posed.iter().map(|posed| posed.trees.tlas_builds).collect();
+    assert_eq!(builds, [1, 0, 1, 1]);
+    assert!(Arc::ptr_eq(&posed[0].frame.tlas, &posed[1].frame.tlas));
+    let eyes: Vec<f32> = posed.iter().map(|posed| posed.frame.camera.eye.z).collect();
+    assert_eq!((eyes, posed[1].frame.number), (vec![1.0, 2.0, 3.0, 4.0], 2));
+    assert_eq!(posed[3].frame.tlas.bounds(), posed[0].frame.tlas.bounds());
+    poser.configure(settings());
+    assert_eq!(poser.pose(4).trees.tlas_builds, 1, "the kind of frames may have changed");
 }
 
 #[test]
