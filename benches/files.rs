@@ -60,6 +60,7 @@ fn files(criterion: &mut Criterion) {
             aovs: &rendered.aovs,
             transparent: false,
             blocks: None,
+            display: None,
             manifests: &manifests,
             metadata: &metadata,
         };

@@ -244,6 +244,7 @@ fn file_of(rendered: &Rendered, settings: &FrameSettings, encoding: &Encoding) -
         aovs: &rendered.aovs,
         transparent: false,
         blocks: rendered.blocks.as_ref(),
+        display: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
     };

@@ -255,7 +255,7 @@ struct AovSums {
             if (out.normal && is_seen) add3(normal, mapped_normal(params, s, material) * weight);
             add_point(depth_of(params, path.view, time_of(ray), position), is_nested(params) ? position + load3(params.frame.origin) : position);
             if (out.instance) instances.add(instance_id(params, out.instance_names, hit), weight);
-            if (out.material) materials.add(out.material_names[s.material], weight);
+            if (out.material) materials.add(out.material_names ? out.material_names[s.material] : s.material, weight);
             if (out.wireframe && is_on_edge(params, path.view, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, out, path, sample, hit, s, material.flags, weight, thread);
         }

@@ -55,8 +55,9 @@ THRONG_OUTLINE uint32_t id_of_way(const Params& params, const uint32_t* names, c
     return text.id();
 }
 
-// The ID of the hit instance.
+// The ID of the hit instance; without names, its number.
 THRONG_INLINE uint32_t instance_id(const Params& params, const uint32_t* names, const Hit& hit) {
+    if (!names) return hit.instance;
     return is_nested(params) ? id_of_way(params, names, hit) : names[hit.instance];
 }
 

@@ -112,14 +112,14 @@ impl DenoiseArgs {
 
     fn open_output(&self, frames: usize) -> anyhow::Result<Output> {
         match &self.output {
-            Destination::Files(files) => {
+            Destination::Files(files) if files.format() != FileFormat::Npz => {
                 files.check_frame_count(frames)?;
                 Ok(Output::Files(files.clone()))
             }
-            Destination::Stream(stream, format) => {
+            Destination::Stream(stream, format) if *format != FileFormat::Npz => {
                 Ok(Output::Stream(stream.open(*format, Encoding::default()), *format))
             }
-            Destination::Video(_) | Destination::Film(_) => {
+            Destination::Files(_) | Destination::Stream(..) | Destination::Video(_) | Destination::Film(_) => {
                 let fix = "--output: throng denoise writes pictures: .png, .jpg, .webp or .exr";
                 Err(UsageError(fix.to_owned()).into())
             }
@@ -138,7 +138,7 @@ impl DenoiseArgs {
         let (width, height) = from.frame.size();
         let covered = Some(&alpha[..]).filter(|alpha| !alpha.is_empty() && format.has_alpha());
         let pixels = match format {
-            FileFormat::Exr => Pixels::F32(radiance.into()),
+            FileFormat::Exr | FileFormat::Npz => Pixels::F32(radiance.into()),
             FileFormat::Png | FileFormat::Jpeg | FileFormat::WebP => {
                 let (exposure, tone_map, film) = self.shown(from).with_context(|| format!("frame {frame}"))?;
                 let kind = format.pixels(ColorDepth::Usual).unwrap_or_default();
@@ -161,6 +161,7 @@ impl DenoiseArgs {
             aovs: &aovs,
             transparent,
             blocks: None,
+            display: None,
             manifests: &Manifests::default(),
             metadata: &Metadata { frame, ..from.origin.clone() },
         };

@@ -1,7 +1,7 @@
 //! `throng info`: describes the contents of a scene.
 
 use super::{
-    Exit,
+    Exit, UsageError,
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
     model::{ModelInfo, ModelText},
@@ -11,9 +11,13 @@ use anyhow::Context;
 use serde::Serialize;
 use std::{fmt, sync::Arc};
 use throng_base::files;
-use throng_device::start_threads;
+use throng_device::{Device, start_threads};
 use throng_picture::aov::cryptomatte;
-use throng_render::report::{SceneInfo, scene_info};
+use throng_render::{
+    frame_info::{FrameInfo, frame_info},
+    report::{SceneInfo, scene_info},
+};
+use throng_scene::Scene;
 
 const JSON_HELP: &str = "\
 With --json, standard output has one document with the keys
@@ -35,6 +39,8 @@ With --json, standard output has one document with the keys
   tlas_bytes, tlas_depth, scene_bytes
   cached_trees        with --cache: numbers of trees that were read from it, and that were built; without small meshes,
                       which are always built
+  frame               with --frame: number, seconds, world_from_camera (x to the right, y up, z back), instances (visible ones: id and name
+                      as in labels, mesh, world_from_object, and bounds of the vertices), left_out (instances beyond --most)
   warnings            anything the loader replaced or left out, and probable mistakes
   notes               other contents of the file
   model               glTF files only; indices in it are into its own lists:
@@ -64,6 +70,12 @@ pub struct InfoArgs {
     /// Print all nodes, materials, textures and animations of a model; long lists are shortened otherwise
     #[arg(long, help_heading = "Report")]
     full: bool,
+    /// Add the camera and the instances of this frame: names, matrices and boxes in world space. Needs --json
+    #[arg(short, long, value_name = "N", requires = "json", help_heading = "Report")]
+    frame: Option<u32>,
+    /// Greatest number of instances that --frame lists
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "frame", help_heading = "Report")]
+    most: usize,
     /// Print only the files that the scene consists of, as one JSON document: the scene itself, models, buffers, materials, pictures
     #[arg(long, conflicts_with_all = ["json", "full"], help_heading = "Report")]
     files: bool,
@@ -90,6 +102,8 @@ struct Report {
     #[serde(flatten)]
     scene: Option<SceneInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<FrameInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelInfo>,
     #[serde(skip)]
     full: bool,
@@ -107,8 +121,11 @@ impl InfoArgs {
         let device = self.device.open(false, console::note)?;
         let mut model = None;
         let loaded = self.scene.load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
+        let mut frame = None;
         let scene = loaded.and_then(|scene| {
-            let info = scene_info(&Arc::new(scene), device.as_ref(), &trees)?;
+            let scene = Arc::new(scene);
+            let info = scene_info(&scene, device.as_ref(), &trees)?;
+            frame = self.frame.map(|number| self.frame_info(&scene, device.as_ref(), number)).transpose()?;
             Ok(info)
         });
         warn_of_trees(&trees, console::note);
@@ -119,11 +136,20 @@ impl InfoArgs {
         if let (Some(model), Some(scene)) = (&mut model, &scene) {
             model.add_trees(scene);
         }
-        let report = Report { scene, model, full: self.full };
+        let report = Report { scene, frame, model, full: self.full };
         if report.scene.is_some() || report.model.is_some() {
             console::report(&report, self.json)?;
         }
         error.map_or(Ok(Exit::Done), Err)
+    }
+
+    fn frame_info(&self, scene: &Arc<Scene>, device: &dyn Device, number: u32) -> anyhow::Result<FrameInfo> {
+        let frames = scene.settings.frame_numbers();
+        if !frames.contains(&number) {
+            let (first, last) = frames.into_inner();
+            return Err(UsageError(format!("--frame: there is no frame {number}; choose one of {first}-{last}")).into());
+        }
+        Ok(frame_info(scene, device, number, self.most))
     }
 
     fn list_files(&self) -> anyhow::Result<Exit> {

@@ -121,7 +121,7 @@ impl<T: Channel> Image<T> {
         inside.then(|| &self.pixels[index * self.channels()..][..self.channels()])
     }
 
-    /// Writes the picture as the command line would write this frame: bytes to .png, .jpg or .webp, floats to .exr. Missing folders are
+    /// Writes the picture as the command line would write this frame: bytes to .png, .jpg or .webp, floats to .exr or .npz. Missing folders are
     /// created. The file appears only when it is complete.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl<T: Channel> Image<T> {
         let extension = path.extension().unwrap_or_default().to_string_lossy();
         let format = FileFormat::from_extension(&extension);
         let Some(format) = format.filter(|format| format.pixels(encoding.depth) == Some(T::TYPE)) else {
-            let fix = "name it .png, .jpg or .webp for colours of 8 bits, and .exr for radiance";
+            let fix = "name it .png, .jpg or .webp for colours of 8 bits, and .exr or .npz for radiance";
             let error = EncodeError::Encoder(format!("such files do not take these pixels; {fix}"));
             return Err(OutputError::Encode { path: path.to_owned(), error }.into());
         };
@@ -148,6 +148,7 @@ impl<T: Channel> Image<T> {
             aovs: alpha.as_slice(),
             transparent: self.transparent,
             blocks: None,
+            display: None,
             manifests: &Manifests::default(),
             metadata: &self.metadata,
         };

@@ -108,7 +108,7 @@ fn bad_output_patterns_show_the_fix() {
     for (pattern, text) in [
         ("still.png", "`still.png` has no place for the frame number; try `still_####.png`"),
         ("x/still", "try `x/still_####.png`"),
-        ("a_##.tif", "`.tif` files cannot be written, only .png, .jpg, .webp and .exr"),
+        ("a_##.tif", "`.tif` files cannot be written, only .png, .jpg, .webp, .exr and .npz"),
         ("{shot}.png", "unknown placeholder `{shot}`"),
         ("{frame.png", "`{` has no matching `}`"),
         ("frame}.png", "`}` has no matching `{`"),
@@ -201,7 +201,7 @@ fn a_wrong_value_in_set_is_wrong_usage_and_the_same_in_the_file_is_not() {
 fn what_flags_ask_for_in_vain_is_wrong_usage() {
     let place = Place::new(2);
     for (args, text) in [
-        (&["--layers", "depth", "-o", "a.png"][..], "--layers requires an --output of .exr or .film files"),
+        (&["--layers", "depth", "-o", "a.png"][..], "--layers requires an --output of .exr, .npz or .film files"),
         (&["--layers", "error", "-o", "a.exr"], "add --denoise frames"),
         (&["--filter", "shared", "--filter-width", "3"], "filter_width does not apply to the filter `shared`"),
         (&["--integrator", "depth", "--denoise"], "--integrator path or whitted"),

@@ -197,7 +197,7 @@ border! {
         /// Input of `join_aovs`: the sums to add, in the layout of `sums`.
         pub other_sums: *const u32,
         /// IDs of the names of all instances; in a scene with assemblies, a table of names (`film/names.h`). Then IDs of the names of all rows of the
-        /// material table.
+        /// material table. Null if AOVs store numbers in place of IDs.
         pub instance_names: *const u32,
         pub material_names: *const u32,
         pub before: OtherFrame,

@@ -47,6 +47,7 @@ impl Join {
             aovs: &aovs,
             transparent: settings.transparent,
             blocks: None,
+            display: None,
             manifests: &picture.manifests,
             metadata: &picture.metadata,
         })
@@ -63,6 +64,7 @@ impl Join {
             aovs: &[],
             transparent: self.settings.transparent,
             blocks: None,
+            display: None,
             manifests: &picture.manifests,
             metadata: &picture.metadata,
         }

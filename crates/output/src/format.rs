@@ -4,6 +4,7 @@ use super::{
     ColorDepth, EncodeError, Encoding, OutputError, Picture, Texts,
     exr::{self, is_complete_exr},
     files::{fill_atomically, write_atomically},
+    npz::{self, is_complete_npz},
     png::{self, is_complete_png},
     web::{self, is_complete_jpeg, is_complete_webp},
 };
@@ -23,10 +24,12 @@ pub enum FileFormat {
     WebP,
     /// Linear radiance as half floats or floats, without exposure and tone curve, and AOVs.
     Exr,
+    /// Arrays of numpy: linear radiance, 8-bit sRGB, AOVs and the camera.
+    Npz,
 }
 
 impl FileFormat {
-    pub const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::WebP, Self::Exr];
+    pub const ALL: [Self; 5] = [Self::Png, Self::Jpeg, Self::WebP, Self::Exr, Self::Npz];
 
     /// The extension of new files, in lower case and without a dot.
     pub fn extension(self) -> &'static str {
@@ -35,6 +38,7 @@ impl FileFormat {
             Self::Jpeg => "jpg",
             Self::WebP => "webp",
             Self::Exr => "exr",
+            Self::Npz => "npz",
         }
     }
 
@@ -51,7 +55,7 @@ impl FileFormat {
     /// Whether pixels are floats of linear radiance rather than display values.
     pub fn is_linear(self) -> bool {
         match self {
-            Self::Exr => true,
+            Self::Exr | Self::Npz => true,
             Self::Png | Self::Jpeg | Self::WebP => false,
         }
     }
@@ -60,14 +64,20 @@ impl FileFormat {
     pub fn is_lossless(self) -> bool {
         match self {
             Self::Png | Self::WebP | Self::Exr => true,
-            Self::Jpeg => false,
+            // Nothing reads NPZ files back.
+            Self::Jpeg | Self::Npz => false,
         }
+    }
+
+    /// Whether files have display colours beside radiance, as [`Picture::display`].
+    pub fn has_both(self) -> bool {
+        self == Self::Npz
     }
 
     /// Whether the format supports alpha.
     pub fn has_alpha(self) -> bool {
         match self {
-            Self::Png | Self::WebP | Self::Exr => true,
+            Self::Png | Self::WebP | Self::Exr | Self::Npz => true,
             Self::Jpeg => false,
         }
     }
@@ -77,7 +87,7 @@ impl FileFormat {
         match self {
             Self::WebP => 16_384,
             Self::Jpeg => 65_535,
-            Self::Png | Self::Exr => i32::MAX as u32,
+            Self::Png | Self::Exr | Self::Npz => i32::MAX as u32,
         }
     }
 
@@ -86,8 +96,10 @@ impl FileFormat {
         match (self, depth) {
             (Self::Exr, ColorDepth::Usual | ColorDepth::Bits16 | ColorDepth::Bits32) => Some(PixelType::F32),
             (Self::Png | Self::Jpeg | Self::WebP, ColorDepth::Usual | ColorDepth::Bits8) => Some(PixelType::U8),
+            (Self::Npz, ColorDepth::Usual | ColorDepth::Bits32) => Some(PixelType::F32),
             (Self::Png, ColorDepth::Bits16) => Some(PixelType::U16),
-            (Self::Exr, ColorDepth::Bits8)
+            (Self::Exr | Self::Npz, ColorDepth::Bits8)
+            | (Self::Npz, ColorDepth::Bits16)
             | (Self::Png, ColorDepth::Bits32)
             | (Self::Jpeg | Self::WebP, ColorDepth::Bits16 | ColorDepth::Bits32) => None,
         }
@@ -104,6 +116,7 @@ impl FileFormat {
             Self::Jpeg => web::encode_jpeg(picture, encoding.quality),
             Self::WebP => web::encode_webp(picture),
             Self::Exr => exr::encode(picture, encoding),
+            Self::Npz => npz::encode(picture),
         }
     }
 
@@ -134,6 +147,7 @@ impl FileFormat {
             Self::Jpeg => is_complete_jpeg(path),
             Self::WebP => is_complete_webp(path),
             Self::Exr => is_complete_exr(path),
+            Self::Npz => is_complete_npz(path),
         }
     }
 
@@ -148,6 +162,7 @@ impl FileFormat {
             Self::Jpeg => Some(web::read_origin(JpegDecoder::new(file()?).ok()?)),
             Self::WebP => Some(web::read_origin(WebPDecoder::new(file()?).ok()?)),
             Self::Exr => exr::read_origin(path),
+            Self::Npz => npz::read_origin(path),
         }
     }
 

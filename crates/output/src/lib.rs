@@ -11,6 +11,8 @@ mod film;
 mod format;
 mod in_order;
 mod ink;
+mod labels;
+mod npz;
 mod picture;
 mod png;
 mod read_back;
@@ -31,7 +33,11 @@ pub use film::{FilmFile, FilmHeader, FilmPicture, FilmWriter, PackedRows, write_
 pub use format::FileFormat;
 pub use in_order::{Existing, InOrder, Sink};
 pub use ink::{draw_edges, tint};
-pub use picture::{Manifests, Metadata, Picture, Pixels, Texts, Windows};
+pub use labels::{
+    Categories, Label, LabelError, MapFormat, MapKind, NpyArray, Runs, encode_depth_exr, encode_flo, encode_gray_png,
+    encode_kitti, encode_npy, runs_by_number,
+};
+pub use picture::{Calibration, CameraMatrices, Manifests, Metadata, Picture, Pixels, Texts, Windows};
 pub use png::{StreamWriter, begin as begin_png, rows as png_rows};
 pub use read_back::read_back;
 pub use sheet::{SheetLayout, SheetRow, SheetRows, choose, open_sheet, parse_sheet};

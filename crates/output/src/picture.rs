@@ -19,6 +19,8 @@ pub struct Picture<'a> {
     pub transparent: bool,
     /// Encoded rows that the device returned instead of pixels and AOVs, which are then empty.
     pub blocks: Option<&'a FileBlocks>,
+    /// 8-bit RGB display colours of radiance, for formats with both ([`FileFormat::has_both`](crate::FileFormat::has_both)).
+    pub display: Option<&'a [u8]>,
     pub manifests: &'a Manifests,
     pub metadata: &'a Metadata,
 }
@@ -186,6 +188,33 @@ pub struct Metadata {
     /// Position of the pixels in a larger picture, for OpenEXR files. None for whole pictures, and for a region as given in `region`.
     #[serde(skip)]
     pub windows: Option<Windows>,
+    /// Matrices of the camera, for OpenEXR files. None if the projection is not linear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matrices: Option<CameraMatrices>,
+    /// Pose and projection of the camera, for NPZ files.
+    #[serde(skip)]
+    pub calibration: Option<Calibration>,
+}
+
+/// A camera as computer vision describes it: axes x to the right, y down, z ahead, and pixels of the rendered region. Matrices are row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Calibration {
+    /// The matrix from the camera's space to world space.
+    pub world_from_camera: [f64; 16],
+    /// The matrix of focal lengths and principal point; none for projections without them.
+    pub k: Option<[f64; 9]>,
+    /// Coefficients as OpenCV orders them: k1, k2, p1, p2, k3 to k6, or the four of its fisheye. Empty without distortion.
+    pub distortion: Vec<f64>,
+}
+
+/// A camera in OpenEXR's standard attributes. Matrices are for row vectors, row by row.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct CameraMatrices {
+    /// From world space to the camera's: x to the right, y up, z ahead.
+    pub world_to_camera: [f32; 16],
+    /// From world space to the display window, after division by the fourth coordinate: (0, 0) is its upper left corner, (1, 1) the lower right.
+    pub world_to_ndc: [f32; 16],
 }
 
 /// Position of pixels in a picture, as in OpenEXR.
@@ -275,6 +304,8 @@ pub(crate) mod testing {
             rate: Some((24_000, 1001)),
             region: None,
             windows: None,
+            matrices: None,
+            calibration: None,
         }
     }
 
@@ -287,6 +318,7 @@ pub(crate) mod testing {
             aovs: &[],
             transparent: false,
             blocks: None,
+            display: None,
             manifests: &NO_MANIFESTS,
             metadata,
         }

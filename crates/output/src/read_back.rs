@@ -35,7 +35,7 @@ pub fn read_back<T>(
     };
     let aovs = aovs.as_slice();
     let manifests = &Manifests::default();
-    Ok(use_it(&Picture { width, height, pixels, aovs, transparent, blocks: None, manifests, metadata }))
+    Ok(use_it(&Picture { width, height, pixels, aovs, transparent, blocks: None, display: None, manifests, metadata }))
 }
 
 fn alpha_of(image: &DynamicImage) -> Vec<f32> {

@@ -81,6 +81,7 @@ fn picture_file(
         aovs,
         transparent: false,
         blocks: made,
+        display: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
     };

@@ -9,8 +9,13 @@ use glam::Vec3;
 use std::{collections::BTreeSet, sync::Arc};
 use throng_denoise::Denoising;
 use throng_device::{Delivery, Filtered, FrameSettings, Rendered};
+use throng_output::OutputError;
 use throng_picture::{aov::AovSet, pixels::PixelType};
-use throng_scene::{Placements, Scene, Views, rig::RefitPolicy};
+use throng_scene::{
+    Placements, Scene, Views,
+    anim::{self, CameraPose, Moment},
+    rig::RefitPolicy,
+};
 
 /// The input of [`run`]: a scene, its settings, the frames to render and their files.
 pub struct RenderJob {
@@ -51,6 +56,25 @@ impl RenderJob {
     pub fn time_of(&self, number: u32) -> f64 {
         let view = self.views.as_ref().map(|views| views.of_frame(&self.scene.settings, number));
         view.map_or_else(|| self.scene.time_of(number), |view| view.time)
+    }
+
+    /// The camera of frame `number` in world space, at the frame's time.
+    pub fn camera_of(&self, number: u32) -> CameraPose {
+        let mut moment = Moment::of(&self.scene, self.time_of(number));
+        moment.place(self.placed.clone());
+        match self.views.as_ref().or(self.scene.views.as_ref()) {
+            Some(views) => anim::view_pose(&self.scene, views.of_frame(&self.scene.settings, number), &moment),
+            None => anim::camera_at(&self.scene, &moment),
+        }
+    }
+
+    /// Completes the joined outputs and the labels of all frames, after the last frame.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn finish(&self) -> Result<(), OutputError> {
+        self.output.finish()?;
+        self.output.labels.finish(self)
     }
 
     /// Whether the pictures in files have an alpha channel.

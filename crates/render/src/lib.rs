@@ -3,7 +3,9 @@
 //! Frames in memory ([`LoadedScene`]) and comparisons of devices ([`compare`]) are paced, too. The viewer has a loop of its own.
 
 pub mod compare;
+pub mod frame_info;
 pub mod frames;
+pub mod labels;
 pub mod measure;
 pub mod report;
 pub mod sanity;

@@ -7,10 +7,13 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use throng_base::flags;
 use throng_device::FrameSettings;
 use throng_output::{
-    ColorDepth, Destination, Encoding, ExrCompression, FileFormat, OutputError, Pattern, SheetLayout, SheetRow,
+    ColorDepth, Destination, Encoding, ExrCompression, FileFormat, Label, OutputError, Pattern, SheetLayout, SheetRow,
     VideoName, VideoSettings, open_sheet, open_video,
 };
-use throng_render::{Outputs, RenderJob};
+use throng_render::{
+    Outputs, RenderJob,
+    labels::{Labels, MOST_NUMBERS, transforms},
+};
 
 /// Settings of output files.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +45,13 @@ pub struct FileOptions {
     /// Quality of .jpg files and videos, 1 to 100 [default: 90]
     #[cfg_attr(feature = "cli", arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100)))]
     pub quality: Option<u8>,
+    /// Labels beside each picture, for computer vision: for 0001.png, `depth` writes 0001.depth.npy
+    ///
+    /// Maps, each with its formats (the first is the default): depth and distance (npy, exr, png), normal and normal-camera (npy), flow (npy,
+    /// flo, kitti), instance, mesh and material (png, npy); a format follows a colon, like depth:png. For all frames: transforms
+    /// (transforms.json of nerfstudio), points (points.ply) and coco, or coco:materials (coco.json). See docs/labels.md
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST", value_delimiter = ','))]
+    pub labels: Vec<Label>,
     /// Lossless compression of .exr files
     #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<ExrCompression>()))]
     pub exr_compression: Option<ExrCompression>,
@@ -79,7 +89,7 @@ impl FileOptions {
         self.video.is_some() || self.sheet.is_some()
     }
 
-    /// Checks that `output` supports the requested bit depth. If videos or sheets are written, also checks that `output` holds display
+    /// Checks that `output` supports the requested bit depth, and has files beside which labels are written. If videos or sheets are written, also checks that `output` holds display
     /// colours, from which they are made.
     pub(crate) fn check(&self, output: Option<&Destination>) -> Result<(), SettingsError> {
         let depth = self.encoding().depth;
@@ -89,6 +99,9 @@ impl FileOptions {
             || self.any() && format.is_some_and(|format| format.is_linear())
         {
             return Err(SettingsError::Linear);
+        }
+        if !self.labels.is_empty() && !matches!(output, Some(Destination::Files(_))) {
+            return Err(SettingsError::Labels);
         }
         match format {
             Some(format) if format.pixels(depth).is_none() => {
@@ -164,7 +177,32 @@ impl FramePlan {
         if self.divided && !self.files.any() {
             outputs.divide_frames();
         }
+        outputs.labels = self.labels();
         outputs
+    }
+
+    /// The labels of all requested frames.
+    pub(super) fn labels(&self) -> Labels {
+        Labels::new(&self.files.labels, self.asked.clone())
+    }
+
+    /// Checks that the scene's objects and cameras have a place in the files of labels.
+    pub(super) fn check_labels(&self, job: &RenderJob) -> Result<(), SettingsError> {
+        if let Some((kind, count)) = job.output.labels.overfull(&job.scene) {
+            return Err(if count > MOST_NUMBERS {
+                SettingsError::ManyObjects { kind, count }
+            } else {
+                SettingsError::OverfullMap { kind, count }
+            });
+        }
+        if self.files.labels.contains(&Label::Transforms) {
+            let faults =
+                self.asked.iter().filter_map(|&frame| Some((frame, transforms::fault(&job.camera_of(frame))?)));
+            if let Some((frame, fault)) = faults.into_iter().next() {
+                return Err(SettingsError::NoTransforms { frame, fault });
+            }
+        }
+        Ok(())
     }
 
     /// Opens all videos and sheets, and starts ffmpeg if necessary. Their folders must exist.

@@ -65,7 +65,7 @@ impl FilmOptions {
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Frames"))]
 pub struct AovOptions {
-    /// Additional layers of .exr files, for example albedo,normal,depth
+    /// Additional layers of .exr and .npz files, for example albedo,normal,depth
     #[cfg_attr(feature = "cli", arg(long = "layers", value_name = "LIST", value_delimiter = ','))]
     pub aovs: Vec<AovName>,
     /// Remove noise from frames

@@ -15,6 +15,7 @@ mod part;
 mod plan;
 #[doc(hidden)]
 pub mod run;
+mod settings_error;
 mod several;
 
 pub use background::BackgroundChoice;
@@ -32,12 +33,15 @@ pub use plan::{FramePlan, OngoingOptions};
 pub use run::PictureOptions;
 #[doc(hidden)]
 pub use run::Run;
+pub use settings_error::SettingsError;
 #[doc(inline)]
 pub use throng_accel::Quality;
 #[doc(inline)]
 pub use throng_denoise::Denoise;
 #[doc(inline)]
-pub use throng_output::{ColorDepth, Destination, ExrCompression, Pattern, VideoName};
+pub use throng_output::{
+    Categories, ColorDepth, Destination, ExrCompression, Label, MapFormat, MapKind, Pattern, VideoName,
+};
 #[doc(inline)]
 pub use throng_picture::aov::Aov;
 #[doc(inline)]
@@ -46,135 +50,14 @@ pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig:
 
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use std::path::PathBuf;
 #[cfg(feature = "cli")]
 use throng_base::flags;
-use throng_base::memory::describe;
-use throng_device::{DeviceNameError, FrameSettings, Region, RegionError};
+use throng_device::{FrameSettings, Region};
 use throng_output::{FileFormat, PatternError, choose};
-use throng_render::{AutoExposure, SkipExisting, frames::FramesError};
+use throng_render::{AutoExposure, SkipExisting};
 #[cfg(feature = "cli")]
 use throng_scene::ranges;
-use throng_scene::{Metering, RenderDefaults, ShutterError};
-
-/// Errors in the user's choices.
-#[allow(missing_docs, reason = "their texts say what is wrong")]
-#[derive(Debug, thiserror::Error)]
-pub enum SettingsError {
-    #[error("--frames: {0}")]
-    Frames(#[from] FramesError),
-    #[error("--output: {0}")]
-    Output(#[from] PatternError),
-    #[error("--video: {0}")]
-    Video(#[source] PatternError),
-    #[error("--sheet: {0}")]
-    Sheet(#[source] PatternError),
-    #[error("{} and {} would both become {}: rename one of them, or render them in separate runs", .first.display(), .second.display(), .path.display())]
-    SameFile { path: PathBuf, first: PathBuf, second: PathBuf },
-    #[error("--compare takes a single scene, not several or a folder")]
-    CompareSeveral,
-    #[error("--skip-existing requires files of frames; add -o frames/####.png")]
-    NothingToKeep,
-    #[error(
-        "videos and contact sheets need display colours, which .exr files lack; choose an --output of .png, .jpg or .webp"
-    )]
-    Linear,
-    #[error(
-        "--color-depth: .{extension} files do not have that many bits; .png has 8 or 16, .exr 16 or 32, all others 8"
-    )]
-    Depth { extension: &'static str },
-    #[error(
-        ".{extension} pictures have at most {limit} pixels on each side; choose a smaller --size or another format"
-    )]
-    TooLarge { extension: &'static str, limit: u32 },
-    #[error(
-        "--sheet: a sheet of {width}x{height} pixels is too large for .{extension}, which has at most {limit} on each side; \
-         choose fewer --sheet-frames, or a .png"
-    )]
-    LargeSheet { width: u32, height: u32, extension: &'static str, limit: u32 },
-    #[error(
-        "--transparent: .{extension} files have no transparency; .png, .webp, .apng, .exr, .mov and .webm files do"
-    )]
-    Opaque { extension: &'static str },
-    #[error("--color-depth: videos and contact sheets have 8 bits; write frames to files with --output")]
-    VideoDepth,
-    #[error("standard output cannot carry both pictures and --progress json or openjd")]
-    StandardOutput,
-    #[error("--checkpoint and --write-partial store files beside the frames; write frames to files with --output")]
-    Ongoing,
-    #[error("--device: {count} devices are named, but only one is allowed; write several GPUs like cuda:0,1")]
-    ManyDevices { count: usize },
-    #[error("--layers requires an --output of .exr or .film files")]
-    Layers,
-    #[error("--layers error requires denoised frames: add --denoise frames, or remove the layer")]
-    ErrorLayer,
-    #[error("frames stay on the GPU as they are traced: turn off denoising, backgrounds and coloured wireframes")]
-    Kept,
-    #[error("filter_width does not apply to the filter `shared`, which is 3 pixels wide; remove it, or use `gaussian`")]
-    SharedWidth,
-    #[error("--region: {0}")]
-    Region(#[from] RegionError),
-    #[error(transparent)]
-    Part(#[from] PartError),
-    #[error("--device: {0}")]
-    DeviceName(#[from] DeviceNameError),
-    #[error("--shutter: {0}")]
-    Shutter(#[from] ShutterError),
-    #[error(transparent)]
-    Limit(#[from] limits::LimitError),
-    #[error("--denoise requires --integrator path or whitted")]
-    DenoisedView,
-    #[error(
-        "--checkpoint keeps the samples of single frames, but --denoise combines neighbouring frames: render .exr files \
-         with --checkpoint and use throng denoise, or add --denoise-frames 0"
-    )]
-    DenoisedCheckpoint,
-    #[error("the render settings: {name} is {value}; it must be {allowed}")]
-    Scene { name: &'static str, value: String, allowed: String },
-    #[error(
-        "a picture of {width}x{height} pixels needs about {} of memory and this machine has {}; \
-         choose a smaller --size, or make parts with --region",
-        describe(*.needed),
-        describe(*.available)
-    )]
-    Memory { width: u32, height: u32, needed: u64, available: u64 },
-}
-
-impl SettingsError {
-    /// Whether the cause is the command line, not the scene or the machine.
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            Self::Frames(_)
-                | Self::Output(_)
-                | Self::Video(_)
-                | Self::Sheet(_)
-                | Self::SameFile { .. }
-                | Self::CompareSeveral
-                | Self::ManyDevices { .. }
-                | Self::NothingToKeep
-                | Self::Linear
-                | Self::Depth { .. }
-                | Self::VideoDepth
-                | Self::Opaque { .. }
-                | Self::TooLarge { .. }
-                | Self::LargeSheet { .. }
-                | Self::StandardOutput
-                | Self::Region(_)
-                | Self::Part(_)
-                | Self::DeviceName(_)
-                | Self::Shutter(_)
-                | Self::Limit(_)
-                | Self::Ongoing
-                | Self::Layers
-                | Self::ErrorLayer
-                | Self::Kept
-                | Self::SharedWidth
-                | Self::DenoisedView
-                | Self::DenoisedCheckpoint
-        )
-    }
-}
+use throng_scene::{Metering, RenderDefaults};
 
 /// Settings of the picture. Absent values are taken from the scene.
 #[derive(Clone, Debug, Default)]
@@ -326,7 +209,7 @@ impl RenderOptions {
 pub struct FrameOptions {
     /// Files to write, such as out/####.png or video.mp4.
     ///
-    /// Pictures are .png, .jpg, .webp (lossless) or .exr (linear). `####` is the frame number; other forms are `{frame:04}`, `%04d` (`%%`
+    /// Pictures are .png, .jpg, .webp (lossless), .exr (linear) or .npz (arrays of numpy). `####` is the frame number; other forms are `{frame:04}`, `%04d` (`%%`
     /// is a percent sign), `$F4`, `@@@@` and `<frame>`. `{scene}` or `{model}` is the scene's name. `{animation}` makes separate files for
     /// each animation of --animation. `-` is standard output, as PNG; `-.jpg` selects another format. Pipes and devices get the frames one
     /// after the other. File names of videos make a video, see --video [default: frames/{scene}/####.png]
@@ -411,6 +294,7 @@ impl FrameOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
     use throng_device::PixelType;
 
     fn scene(frames: u32) -> RenderDefaults {

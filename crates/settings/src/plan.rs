@@ -101,9 +101,10 @@ impl FramePlan {
         pixels.unwrap_or_default()
     }
 
-    /// All files that will be written: the files of frames, with their checkpoints; then videos and sheets.
+    /// All files that will be written: the files of frames, with their checkpoints and labels; then videos and sheets.
     pub(crate) fn planned(&self, scene: &str, ongoing: &OngoingOptions) -> Vec<Planned> {
         let mut planned = Vec::new();
+        let labels = self.labels();
         for &frame in &self.asked {
             let Some(files) = self.pattern() else { break };
             let path = files.path_for(frame, scene);
@@ -111,8 +112,13 @@ impl FramePlan {
                 let film = checkpoint_path(&path);
                 planned.push(Planned::new(film, format!("the samples of frame {frame}")));
             }
+            let labels = labels.files_of(&path);
+            planned.extend(labels.into_iter().map(|path| Planned::new(path, format!("a label of frame {frame}"))));
             planned.push(Planned::new(path, format!("frame {frame}")));
         }
+        let folder = self.pattern().map(|files| files.folder_for(scene)).unwrap_or_default();
+        let shared = labels.shared_files().into_iter().map(|name| folder.join(name));
+        planned.extend(shared.map(|path| Planned::new(path, "the labels of all frames")));
         planned.extend(self.film().map(|film| Planned::new(film.to_owned(), "the film")));
         let video = |video: &VideoName| Planned::new(video.path(scene), "the video");
         planned.extend(self.videos().map(video));

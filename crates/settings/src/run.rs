@@ -5,7 +5,10 @@ use crate::Error;
 use std::{
     collections::BTreeSet,
     path::Path,
-    sync::{Arc, OnceLock, atomic::AtomicBool},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 use throng_denoise::{Denoise, Denoiser, Denoising, frames::REACH};
 use throng_device::{Delivery, Device, FrameSettings};
@@ -103,7 +106,9 @@ impl PictureOptions {
         if self.aovs.is_transparent() {
             plan.check_alpha()?;
         }
-        self.job(scene, pixels, (plan.asked.clone(), plan.outputs()), makes_blocks)
+        let job = self.job(scene, pixels, (plan.asked.clone(), plan.outputs()), makes_blocks)?;
+        plan.check_labels(&job)?;
+        Ok(job)
     }
 
     /// The job of `frames`, with pixels of this type.
@@ -328,11 +333,20 @@ impl<'a> Run<'a> {
         observer: &mut dyn FrameObserver,
         stop: &AtomicBool,
     ) -> Result<Summary, RenderError> {
-        if self.job.frames.is_empty() {
-            self.job.output.finish()?;
-            return Ok(Summary::default());
+        let mut summary = if self.job.frames.is_empty() {
+            self.job.finish()?;
+            Summary::default()
+        } else {
+            render::run(&self.job, &self.driver, device, observer, stop)?
+        };
+        if !summary.stopped {
+            let points = self.job.output.labels.write_points(&self.job, device, &|| stop.load(Ordering::Relaxed));
+            match points {
+                Err(error) if error.is_stop() => summary.stopped = true,
+                other => other?,
+            }
         }
-        render::run(&self.job, &self.driver, device, observer, stop)
+        Ok(summary)
     }
 }
 

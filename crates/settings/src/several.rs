@@ -8,6 +8,7 @@ use std::{
 use throng_base::disk;
 use throng_loader as loader;
 use throng_output::{Destination, Pattern, SheetLayout, SheetRow};
+use throng_render::labels::Labels;
 use throng_scene::RenderDefaults;
 
 impl FrameOptions {
@@ -26,6 +27,9 @@ impl FrameOptions {
         }
         if let Some(sheet) = &self.files.sheet {
             sheet.check_scene_count(count).map_err(SettingsError::Sheet)?;
+        }
+        if count > 1 {
+            check_apart(&self.label_files("one"), &self.label_files("other"), "{model}")?;
         }
         let mut taken: HashMap<PathBuf, &Path> = HashMap::new();
         for second in scenes {
@@ -75,7 +79,14 @@ impl FrameOptions {
             None => {}
         }
         let output = self.output.as_ref().map(|output| output.for_animation(name, count)).transpose()?;
-        Ok(Self { output, files, ..self.clone() })
+        let own = Self { output, files, ..self.clone() };
+        if count > 1 && self.names_animations() {
+            let other =
+                self.output.as_ref().map(|output| output.for_animation(&format!("not {name}"), count)).transpose()?;
+            let other = Self { output: other, ..self.clone() };
+            check_apart(&own.label_files(""), &other.label_files(""), "{animation}")?;
+        }
+        Ok(own)
     }
 
     /// Number of frames that a run renders of the scene called `scene`, which has `count` frames. 0 if the run would fail.
@@ -111,13 +122,29 @@ impl FrameOptions {
         };
         let video = self.files.video.as_ref().map(|video| video.path(scene));
         let sheet = self.files.sheet.as_ref().map(|sheet| sheet.path_for(0, scene));
-        [output, video, sheet].into_iter().flatten()
+        [output, video, sheet].into_iter().flatten().chain(self.label_files(scene))
+    }
+
+    /// The label files for all frames of a scene.
+    fn label_files(&self, scene: &str) -> Vec<PathBuf> {
+        let Some(Destination::Files(files)) = &self.output else { return Vec::new() };
+        let folder = files.folder_for(scene);
+        Labels::new(&self.files.labels, Vec::new()).shared_files().into_iter().map(|name| folder.join(name)).collect()
+    }
+}
+
+/// Refuses label files that runs would share, unless `place` is in the name of their folder.
+fn check_apart(one: &[PathBuf], other: &[PathBuf], place: &'static str) -> Result<(), SettingsError> {
+    match one.iter().find(|path| other.contains(path)) {
+        Some(path) => Err(SettingsError::SharedLabels { path: path.clone(), place }),
+        None => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileOptions;
     use throng_output::parse_sheet;
 
     fn check(output: &str, scenes: &[&str]) -> Result<(), String> {
@@ -139,6 +166,22 @@ mod tests {
             assert!(error.starts_with("--output: ") && error.contains("{model}"), "{error}");
             assert_eq!(check(output, &two[..1]), Ok(()));
         }
+    }
+
+    #[test]
+    fn labels_of_all_frames_need_a_folder_of_their_own() {
+        let options = |output: &str| {
+            let files = FileOptions { labels: vec!["coco".parse().unwrap()], ..FileOptions::default() };
+            FrameOptions { output: Some(Destination::parse(output).unwrap()), files, ..FrameOptions::default() }
+        };
+        let scenes = ["a.glb", "b.glb"].map(PathBuf::from);
+        assert!(options("out/{model}/####.png").check_scenes(&scenes).is_ok());
+        let error = options("out/{model}_####.png").check_scenes(&scenes).unwrap_err().to_string();
+        assert!(error.contains("out/coco.json") && error.contains("{model}/"), "{error}");
+        let row = || throng_output::SheetRows::new(2).row(0, "Walk");
+        assert!(options("{animation}/####.png").for_animation("Walk", 2, row()).is_ok());
+        let error = options("{animation}_####.png").for_animation("Walk", 2, row()).unwrap_err().to_string();
+        assert!(error.contains("{animation}/"), "{error}");
     }
 
     #[test]

@@ -59,6 +59,7 @@ fn png(picture: &ViewerPicture) -> Result<Vec<u8>, EncodeError> {
         aovs: &[],
         transparent: false,
         blocks: None,
+        display: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
     };

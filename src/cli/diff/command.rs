@@ -10,9 +10,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use throng_base::files::serialize_lossy;
 use throng_diff::{self as diff, Difference, DifferenceStats};
-use throng_output::{
-    Encoding, FileFormat, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet, prepare_distinct,
-};
+use throng_output::{Encoding, Manifests, Metadata, Pattern, Picture, Pixels, Planned, parse_sheet, prepare_distinct};
 
 const HELP: &str = "\
 The measure is FLIP (Andersson et al. 2020): from 0 (no visible difference when switching between the pictures) to 1. For
@@ -91,7 +89,7 @@ struct Judged<'a, T> {
 impl DiffArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
         demand(
-            self.map.as_ref().is_none_or(|map| map.format() != FileFormat::Exr),
+            self.map.as_ref().is_none_or(|map| !map.format().is_linear()),
             "--map: the map has display colours; choose a .png, .jpg or .webp file",
         )?;
         if self.sequence {
@@ -167,6 +165,7 @@ fn write_map(name: &Pattern, found: &Difference) -> anyhow::Result<()> {
         aovs: &[],
         transparent: false,
         blocks: None,
+        display: None,
         manifests: &Manifests::default(),
         metadata: &Metadata::default(),
     };

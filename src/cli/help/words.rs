@@ -70,6 +70,7 @@ wire edges show-edges mesh-lines => --wireframe
 shadow shadows ground-shadow catch-shadows => --shadow-catcher
 no-floor nofloor no-plane hide-ground no-shadow => --no-ground
 aov aovs pass passes render-passes channels aux => --layers depth,normal
+annotations coco segmentation segmap masks ground-truth bounding-boxes bboxes optical-flow depth-map save-depth => --labels depth,instance,coco
 crop cropwindow crop-window render-region tile => --region 0,0,640,360
 "#;
 

@@ -106,7 +106,7 @@ pub struct RenderArgs {
     /// The first device's frames are written, but only with --output
     #[arg(
         long,
-        conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet", "background"],
+        conflicts_with_all = ["skip_existing", "checkpoint", "write_partial", "video", "sheet", "background", "labels"],
         help_heading = "Device"
     )]
     compare: bool,

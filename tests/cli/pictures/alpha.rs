@@ -45,7 +45,7 @@ fn files_without_alpha_are_wrong_usage() {
     for args in
         [&["-o", "####.jpg"][..], &["-o", "f.mp4"], &["--video", "f.gif"], &["-o", "####.png", "--video", "f.mkv"]]
     {
-        let text = "files have no transparency; .png, .webp, .apng, .exr, .mov and .webm files do";
+        let text = "files have no transparency; .png, .webp, .apng, .exr, .npz, .mov and .webm files do";
         place.fails(&[&["render", "scene.ron", "--transparent"], args].concat(), 2, text);
     }
     place.fails(&["render", "scene.ron", "--transparent", "--background", "#fff000"], 2, "cannot be used with");

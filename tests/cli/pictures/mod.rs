@@ -4,6 +4,7 @@ mod alpha;
 mod develop;
 mod flags;
 mod frame_names;
+mod labels;
 mod light;
 mod mattes;
 mod open_exr;

@@ -72,7 +72,7 @@ impl CpuDevice {
         for (aov, values) in &mut images {
             frame_aovs::aim(&mut record, *aov, values.as_mut_ptr());
         }
-        if aovs.contains(Aov::Instance) || aovs.contains(Aov::Material) {
+        if !settings.numbered && (aovs.contains(Aov::Instance) || aovs.contains(Aov::Material)) {
             let ids = tables.name_ids();
             record.instance_names = ids.instances.as_ptr();
             record.material_names = ids.materials.as_ptr();

@@ -77,7 +77,7 @@ impl AovMemory {
         for aov in aovs.iter() {
             frame_aovs::aim(&mut record, aov, self.image(aovs, pixels, aov));
         }
-        if has_names(aovs) {
+        if has_names(settings) {
             self.name(tables)?;
             record.instance_names = self.names.at(0);
             record.material_names = self.names.at(4 * tables.name_ids().instances.len());
@@ -218,7 +218,8 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings, 
         9 * tables_of / 8 + shapes + 2 * ALIGNMENT
     };
     let others = frame.others.iter().flat_map(|others| others.iter());
-    let names = if has_names(aovs) { tables.name_ids().instances.len() + tables.name_ids().materials.len() } else { 0 };
+    let names =
+        if has_names(settings) { tables.name_ids().instances.len() + tables.name_ids().materials.len() } else { 0 };
     image_bytes(aovs, pixels)
         + if keeps_layers { Accumulation::layers_words(settings) * size_of::<u32>() } else { 0 }
         + shade_bytes(settings)
@@ -233,8 +234,8 @@ fn shade_bytes(settings: &FrameSettings) -> usize {
 }
 
 /// Whether an AOV needs name IDs.
-fn has_names(aovs: AovSet) -> bool {
-    aovs.contains(Aov::Instance) || aovs.contains(Aov::Material)
+fn has_names(settings: &FrameSettings) -> bool {
+    !settings.numbered && (settings.aovs.contains(Aov::Instance) || settings.aovs.contains(Aov::Material))
 }
 
 /// Number of items per launch, a multiple of a tile's items, for gathering AOVs with `samples` samples per pixel.

@@ -55,6 +55,10 @@ pub struct FrameSettings {
     pub wireframe: Option<f32>,
     /// The AOVs that are rendered in addition to the picture.
     pub aovs: AovSet,
+    /// Stores numbers in mattes instead of hashes of names: of an instance as in [`Hit::instance`](throng_abi::Hit), of a material its row in the
+    /// scene's table.
+    #[serde(skip)]
+    pub numbered: bool,
     /// Shutter interval; `None` for no motion blur. It is used when frames are posed; devices read the result from the frame.
     pub shutter: Option<Shutter>,
 }
@@ -90,6 +94,7 @@ impl From<&RenderDefaults> for FrameSettings {
             fades_shadows: false,
             wireframe: None,
             aovs: AovSet::default(),
+            numbered: false,
             shutter: scene.shutter.filter(Shutter::is_open),
         }
     }

@@ -57,6 +57,11 @@ fn write_origin(picture: &Picture, header: &mut Header) {
     header.text("settings", &metadata.settings);
     header.attribute("frame", "int", &metadata.frame.to_le_bytes());
     header.attribute("seconds", "double", &metadata.seconds.to_le_bytes());
+    if let Some(matrices) = &metadata.matrices {
+        for (name, matrix) in [("worldToCamera", matrices.world_to_camera), ("worldToNDC", matrices.world_to_ndc)] {
+            header.attribute(name, "m44f", matrix.map(f32::to_le_bytes).as_flattened());
+        }
+    }
     for (name, value) in [("exposure", metadata.exposure), ("whiteBalance", metadata.white_balance)] {
         if let Some(value) = value {
             header.attribute(name, "float", &value.to_le_bytes());

@@ -53,6 +53,7 @@ impl Example {
             aovs: &self.aovs,
             transparent,
             blocks: None,
+            display: None,
             manifests: &self.manifests,
             metadata: &self.metadata,
         };
@@ -200,6 +201,7 @@ fn layers_of_the_wrong_size_are_refused() {
         aovs: &example.aovs,
         transparent: false,
         blocks: None,
+        display: None,
         manifests: &example.manifests,
         metadata: &example.metadata,
     };

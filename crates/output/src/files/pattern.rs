@@ -40,7 +40,7 @@ pub enum PatternError {
     #[error("frame numbers have at most {MAX_WIDTH} digits")]
     TooWide,
     #[error(
-        "`.{found}` files cannot be written, only .png, .jpg, .webp and .exr, videos (.mp4, .mov, .webm, .mkv) and \
+        "`.{found}` files cannot be written, only .png, .jpg, .webp, .exr and .npz, videos (.mp4, .mov, .webm, .mkv) and \
          animations (.gif, .apng, .webp); try `{fix}`"
     )]
     Extension { found: String, fix: String },
@@ -206,6 +206,16 @@ impl<F: Copy> Pattern<F> {
         self.pieces.iter().map(text).collect::<OsString>().into()
     }
 
+    /// The innermost folder that holds the files of all frames of `scene`.
+    pub fn folder_for(&self, scene: &str) -> PathBuf {
+        // Two frames whose numbers differ in every digit.
+        let [one, other] = [1, 22_222].map(|frame| self.path_for(frame, scene));
+        let folders = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
+        let (one, other) = (folders(&one), folders(&other));
+        let common = one.components().zip(other.components()).take_while(|(a, b)| a == b);
+        common.map(|(component, _)| component).collect()
+    }
+
     /// Describes the location of the frames of `scene` for messages, with `#` for the digits of the frame number.
     #[doc(hidden)]
     pub fn describe(&self, scene: &str) -> String {
@@ -265,6 +275,15 @@ mod tests {
     }
 
     #[test]
+    fn all_frames_are_within_one_folder() {
+        let folder = |pattern: &str| Pattern::parse(pattern).unwrap().folder_for("dragon");
+        assert_eq!(folder("out/{scene}/####.png"), Path::new("out/dragon"));
+        assert_eq!(folder("/out/shot_####/a/rgb_####.png"), Path::new("/out"));
+        assert_eq!(folder("still.png"), Path::new(""));
+        assert_eq!(folder("./#.png"), Path::new("."));
+    }
+
+    #[test]
     fn a_missing_extension_is_added() {
         assert_eq!(path("a.b/####", 1), "a.b/0001.png");
         assert_eq!(path("shot.####", 1), "shot.0001.png");
@@ -306,7 +325,7 @@ mod tests {
         assert!(error("{frame:0x}.png").contains("unknown placeholder"));
         assert!(error("{frame:099}.png").contains("at most 20 digits"));
         assert!(error(&"#".repeat(70_000)).contains("at most 20 digits"));
-        assert!(error("a_##.tif").contains("only .png, .jpg, .webp and .exr"));
+        assert!(error("a_##.tif").contains("only .png, .jpg, .webp, .exr and .npz"));
         assert!(error("a_##.tif").ends_with("try `a_##.png`"));
         assert!(error("a.").contains("try `a.png`"));
     }

@@ -183,6 +183,7 @@ impl Sheet {
             aovs: &[],
             transparent: false,
             blocks: None,
+            display: None,
             manifests: &Manifests::default(),
             metadata: &self.metadata,
         };

@@ -103,6 +103,7 @@ impl Still {
                 aovs: &rendered.aovs,
                 transparent,
                 blocks: None,
+                display: None,
                 manifests: &manifests,
                 metadata: &metadata,
             };

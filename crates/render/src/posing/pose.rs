@@ -2,6 +2,7 @@
 
 use crate::{
     PoseSettings, TreeSource,
+    labels::pass,
     posing::assemblies::{Assemblies, Pose},
     posing::deforming::DeformingMeshes,
     posing::other_poses::{other_pose, other_poses},
@@ -9,6 +10,7 @@ use crate::{
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{
+    mem::replace,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -76,6 +78,8 @@ struct LastPose {
 /// A frame that is ready to be traced.
 pub struct Posed {
     pub frame: Frame,
+    /// The frame at its own moment and without a lens, if it is wanted for labels.
+    pub labels: Option<Frame>,
     pub time: Duration,
     pub trees: TreeWork,
 }
@@ -188,6 +192,16 @@ impl Poser {
     /// Poses the scene at frame `number`. The TLAS is built again if anything moves, except for frames of the same moment in succession,
     /// which share all but the camera. A static scene uses one TLAS for all frames, which is built at high quality.
     pub fn pose(&mut self, number: u32) -> Posed {
+        let posed = self.pose_picture(number);
+        if !self.settings.labels {
+            return posed;
+        }
+        let start = Instant::now();
+        let still = if self.shutter_time(number).is_some() { self.pose_still(number) } else { posed.frame.clone() };
+        Posed { labels: Some(pass::frame(still)), time: posed.time + start.elapsed(), ..posed }
+    }
+
+    fn pose_picture(&mut self, number: u32) -> Posed {
         let start = Instant::now();
         self.move_to(number);
         let time = self.time_of(number);
@@ -197,6 +211,7 @@ impl Poser {
                 let (camera, others) = (self.camera(number, &self.moment), self.others(number));
                 Posed {
                     frame: Frame { number, camera, others, ..frame },
+                    labels: None,
                     time: start.elapsed(),
                     trees: TreeWork::default(),
                 }
@@ -206,6 +221,17 @@ impl Poser {
         };
         self.last = Some(LastPose { time, frame: posed.frame.clone() });
         posed
+    }
+
+    /// Poses the scene at the moment of frame `number`, with the shutter ignored.
+    fn pose_still(&mut self, number: u32) -> Frame {
+        let start = Instant::now();
+        let (shutter, shutter_keys) = (self.settings.shutter.take(), replace(&mut self.settings.shutter_keys, false));
+        self.last = None;
+        self.move_to(number);
+        let still = self.pose_anew(number, Rebuild::Always(Quality::Fast), start).frame;
+        (self.settings.shutter, self.settings.shutter_keys) = (shutter, shutter_keys);
+        still
     }
 
     /// The frame with positions relative to an origin close to `eye`, a point in world space; none to use the scene's camera. Returns none
@@ -255,7 +281,7 @@ impl Poser {
                 .map_or(Vec::new(), |time| anim::camera_shutter_keys(&self.scene, time)),
             others: self.others(number),
         };
-        Posed { frame, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
+        Posed { frame, labels: None, time: start.elapsed(), trees: TreeWork { followed, tlas_builds: rebuilt.into() } }
     }
 
     /// Sets the moment and the origin of positions for a frame.

@@ -35,6 +35,8 @@ pub struct PoseSettings {
     /// scenes get fast builds if the paths are few, as a careful build would cost more time than it saves. Pictures do not change:
     /// integrators that scale with the scene's bounds keep exact boxes.
     pub paths: Option<u64>,
+    /// Whether frames are also posed for labels.
+    pub labels: bool,
 }
 
 impl Default for PoseSettings {
@@ -49,6 +51,7 @@ impl Default for PoseSettings {
             integrator: Integrator::Path,
             close_to_camera: false,
             paths: None,
+            labels: false,
         }
     }
 }

@@ -63,7 +63,7 @@ impl Outputs {
         Ok(missing)
     }
 
-    /// Whether the frame's file exists and is kept.
+    /// Whether the frame's file exists with its labels, and is kept.
     fn is_kept(&self, job: &RenderJob, frame: u32) -> Result<bool, OutputError> {
         let (Some(skip), Some(files)) = (self.skip_existing, &self.files) else {
             return Ok(false);
@@ -72,6 +72,9 @@ impl Outputs {
             return Ok(false);
         }
         let path = files.path_for(frame, &job.scene.name);
+        if !self.labels.exist_for(&path) {
+            return Ok(false);
+        }
         let Some((found, told)) = files.format().read_origin(&path) else {
             return Ok(false);
         };

@@ -1,17 +1,25 @@
 //! The files that the frames of a run are written to, and their metadata.
 
-use crate::{AutoExposure, RenderJob, SkipExisting, results::write, sequence::window::Traced};
+use crate::{
+    AutoExposure, RenderJob, SkipExisting,
+    labels::{Labels, maps::Labelled, projection},
+    results::write,
+    sequence::window::Traced,
+};
 use std::{
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 use throng_denoise::Denoise;
-use throng_device::{FrameSettings, Rendered};
+use throng_device::{Developer, DeviceError, FrameSettings, Rendered};
 use throng_output::{
-    Claims, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError, Pattern,
-    Picture, Pixels,
+    Claims, EncodeError, Encoding, Existing, ExrCompression, FileFormat, InOrder, Manifests, Metadata, OutputError,
+    Pattern, Picture, Pixels,
 };
-use throng_picture::aov::{AovSet, channels::FileRows};
+use throng_picture::{
+    aov::{AovSet, channels::FileRows},
+    pixels::PixelType,
+};
 
 /// All outputs of a run: a file per frame, and outputs that join frames.
 #[derive(Default)]
@@ -21,6 +29,8 @@ pub struct Outputs {
     pub encoding: Encoding,
     /// Manifests of the Cryptomatte AOVs: names of instances and materials with their hashes.
     pub manifests: Manifests,
+    /// Labels beside the frames' files.
+    pub labels: Labels,
     /// Treatment of existing frames; none to render them again.
     pub(crate) skip_existing: Option<SkipExisting>,
     /// Claims on the frames that this run is rendering; none if no other run shares the folder.
@@ -82,12 +92,13 @@ impl Outputs {
         &self,
         job: &RenderJob,
         mut waited_for: WaitedFor,
-        Traced { number: frame, settings, rendered, .. }: &Traced,
+        Traced { number: frame, settings, rendered, labels, .. }: &Traced,
     ) -> Result<PathBuf, OutputError> {
         let frame = *frame;
         let metadata = self.metadata_of(job, frame, settings);
-        let picture = self.picture(job, rendered, &metadata);
-        let written = self.write_file(job, &picture);
+        let display = self.display(job, (frame, settings), rendered)?;
+        let picture = Picture { display: display.as_deref(), ..self.picture(job, rendered, &metadata) };
+        let written = self.write_labels(job, frame, labels.as_ref()).and_then(|()| self.write_file(job, &picture));
         self.end(job, frame);
         let mut path = written?;
         for output in &self.in_order {
@@ -98,9 +109,48 @@ impl Outputs {
         Ok(path.unwrap_or_default())
     }
 
+    /// Writes the label files of a frame. Its picture is written last, because the frame is finished once that exists.
+    fn write_labels(&self, job: &RenderJob, frame: u32, labels: Option<&Labelled>) -> Result<(), OutputError> {
+        match &self.files {
+            Some(pattern) => self.labels.write(job, (frame, &pattern.path_for(frame, &job.scene.name)), labels),
+            None => Ok(()),
+        }
+    }
+
+    /// `metadata` with the frame's camera, if the picture has radiance, as formats with cameras do.
+    fn located(&self, job: &RenderJob, metadata: Metadata) -> Metadata {
+        if job.pixels != PixelType::F32 {
+            return metadata;
+        }
+        let camera = job.camera_of(metadata.frame);
+        Metadata {
+            matrices: projection::matrices(&camera, &job.settings),
+            calibration: Some(projection::calibration(&camera, &job.settings)),
+            ..metadata
+        }
+    }
+
+    /// The display colours of radiance, if the frame's file has both.
+    fn display(
+        &self,
+        job: &RenderJob,
+        (frame, settings): (u32, &FrameSettings),
+        rendered: &Rendered,
+    ) -> Result<Option<Vec<u8>>, OutputError> {
+        let Some(pattern) = self.files.as_ref().filter(|pattern| pattern.format().has_both()) else { return Ok(None) };
+        let radiance: Vec<f32> = bytemuck::pod_collect_to_vec(&rendered.pixels);
+        let alpha = rendered.alpha().filter(|_| job.is_transparent());
+        let display = Developer::new().and_then(|it| it.develop(&radiance, alpha, settings, PixelType::U8));
+        let failed = |error: DeviceError| OutputError::Encode {
+            path: pattern.path_for(frame, &job.scene.name),
+            error: EncodeError::Encoder(error.to_string()),
+        };
+        display.map(Some).map_err(failed)
+    }
+
     /// Writes the frame to its own file only.
     pub(crate) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
-        let metadata = self.metadata(job, frame);
+        let metadata = self.located(job, self.metadata(job, frame));
         let picture = self.picture(job, rendered, &metadata);
         self.write_file(job, &picture).map(drop)
     }
@@ -117,8 +167,9 @@ impl Outputs {
         let Some(pattern) = &self.files else {
             return Ok(());
         };
-        let metadata = self.metadata(job, frame);
-        let picture = self.picture(job, rendered, &metadata);
+        let metadata = self.located(job, self.metadata(job, frame));
+        let display = self.display(job, (frame, &job.settings), rendered)?;
+        let picture = Picture { display: display.as_deref(), ..self.picture(job, rendered, &metadata) };
         pattern.format().write(path, &picture, &self.encoding)
     }
 
@@ -157,19 +208,21 @@ impl Outputs {
             aovs: &rendered.aovs,
             transparent: job.is_transparent(),
             blocks: rendered.blocks.as_ref(),
+            display: None,
             manifests: &self.manifests,
             metadata,
         }
     }
 
-    /// The metadata of a frame of `job`, with the frame's measured exposure and animated white balance from `settings`.
+    /// The metadata of a frame of `job`, with its camera, and with the frame's measured exposure and animated white balance from `settings`.
     pub fn metadata_of(&self, job: &RenderJob, frame: u32, settings: &FrameSettings) -> Metadata {
         let white_balance = settings.film.white_balance;
-        Metadata {
+        let metadata = Metadata {
             exposure: job.auto_exposure.map(|_| settings.exposure),
             white_balance: white_balance.filter(|_| white_balance != job.settings.film.white_balance),
             ..self.metadata(job, frame)
-        }
+        };
+        self.located(job, metadata)
     }
 
     /// The metadata of a frame of `job`.

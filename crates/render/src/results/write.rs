@@ -48,6 +48,7 @@ pub fn writer_count(job: &RenderJob) -> usize {
         Some(rows) => pixel_bytes(&rows.channels()) / 2,
         None => job.settings.pixel_bytes() + 4 * job.settings.aovs.channels(),
     };
+    let pixel_bytes = pixel_bytes + job.output.labels.pixel_bytes();
     // A frame that is being denoised also holds its neighbours, most of which it shares with the next frame.
     let (own, around) = job.denoising.as_ref().map_or((0, 0), |denoising| {
         (RecordedFrame::PIXEL_BYTES, u64::from(2 * denoising.reach) * RecordedFrame::PIXEL_BYTES)

@@ -1,7 +1,8 @@
 //! The plan of batches: the frames of a run that are posed one after the other, so that a device can render them together.
 //!
 //! A batch has consecutive frames of one moment, so one pose serves all of them. Whether devices can render posed frames together is decided by
-//! `throng_device::batch::can_join`, because it depends on what kernels read. Denoised frames are not in batches: their neighbours may be.
+//! `throng_device::batch::can_join`, because it depends on what kernels read. Denoised frames are not in batches, because
+//! their neighbours may be, and neither are frames with labels, which are traced between pictures.
 
 use crate::RenderJob;
 use throng_device::Device;
@@ -16,7 +17,8 @@ pub struct Batches<'a> {
 impl<'a> Batches<'a> {
     /// Batches of `job` on a device that has loaded its scene.
     pub fn of(job: &'a RenderJob, device: &mut dyn Device) -> Self {
-        let is_alone = job.denoising.is_some() || job.delivery.keeps_picture || job.frames.len() < 2;
+        let has_labels = !job.output.labels.list().is_empty();
+        let is_alone = job.denoising.is_some() || has_labels || job.delivery.keeps_picture || job.frames.len() < 2;
         let most = if is_alone { 1 } else { device.frames_per_batch(&job.settings) };
         Self { job, most }
     }

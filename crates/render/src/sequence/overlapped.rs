@@ -9,6 +9,7 @@ use crate::{
     Busy, FrameObserver, FrameQueue, Poser, RenderError, RenderJob, Summary,
     error::check_inputs,
     exposure::Exposures,
+    labels::{maps::Labelled, pass},
     posing::{
         pose::{Posed, TreeWork},
         pose_stage::{self, PosedBatch, PosedStep},
@@ -29,7 +30,7 @@ use throng_base::{
     memory,
     sync::{lock, unpoisoned},
 };
-use throng_device::{Delivery, Device, DeviceError, Frame, FrameSettings, Stop, batch::can_join};
+use throng_device::{Delivery, Device, Frame, FrameProgress, FrameSettings, Stop, batch::can_join};
 
 /// Renders and writes all frames of `job`.
 ///
@@ -66,7 +67,7 @@ pub fn run(
         _ => {}
     }
     if !summary.stopped {
-        job.output.finish()?;
+        job.finish()?;
     }
     summary.elapsed = start.elapsed();
     Ok(summary)
@@ -127,6 +128,22 @@ struct UnderWay {
     traced: Option<(FrameSettings, Duration, TreeWork)>,
     /// Whether the step takes a place in the device's queue until its frame is collected. In a batch, only the first step does.
     begins: bool,
+    /// Whether the labels of the frame come next in the queue. Such frames are in no batch.
+    labels_follow: bool,
+}
+
+/// Work for the device's queue, or a step that needs none.
+enum Task {
+    /// The labels of a frame.
+    Labels(Box<Frame>),
+    Pictures(TracedBatch),
+}
+
+/// What is under way, in the order of the queue.
+enum Pending {
+    /// The labels of the frame with this number.
+    Labels(u32),
+    Picture(UnderWay),
 }
 
 /// Second stage: keeps the device's queue full with the batches of `posed`, and passes complete ones to `finish` until it returns false. If a frame
@@ -138,48 +155,47 @@ pub(super) fn trace_frames(
     finish: &mut dyn FnMut(Complete) -> bool,
     stop: &Stop,
 ) -> Result<(), RenderError> {
-    let mut under_way: VecDeque<UnderWay> = VecDeque::new();
-    let mut waiting = VecDeque::new();
+    let mut under_way: VecDeque<Pending> = VecDeque::new();
     // Places taken in the device's queue.
     let mut taken = 0;
     let mut submitted = Ok(());
     let mut window = Window::new(job);
-    let progress = device.progress();
     let delivery = Delivery { denoise_wanted: window::denoise_wanted(job), ..job.delivery };
+    let alternates = device.device_count() > 1;
+    let mut tasks = Tasks { job, exposures, posed, waiting: VecDeque::new(), next: None, alternates, labelled: 0 };
+    let mut collector = Collector { progress: device.progress(), labels: None, picture: None };
     loop {
         while submitted.is_ok() && taken < device.queue_depth() {
-            if waiting.is_empty() {
-                waiting.extend(posed().unwrap_or_default());
-            }
-            let Some(batch) = TracedBatch::take((job, exposures), &mut waiting) else { break };
-            submitted = batch.submit(delivery, device, &mut under_way);
+            let Some(task) = tasks.next() else { break };
+            submitted = submit((job, exposures), delivery, device, task, &mut under_way);
             taken += 1;
         }
-        let Some(UnderWay { step, traced, begins }) = under_way.pop_front() else {
-            break;
-        };
-        taken -= usize::from(begins);
-        if let Some(progress) = &progress {
-            progress.set_part(step.part.0, step.part.1);
-        }
-        let traced = match (step.trace, traced) {
-            (Some(number), Some((settings, pose_time, trees))) => match device.collect(stop) {
-                Ok(rendered) => Some(Traced { number, settings, rendered, pose_time, trees, begun: None }),
-                Err(DeviceError::Stopped) if submitted.is_err() => break,
-                Err(source) => return Err(RenderError::Device { frame: number, source }),
-            },
-            _ => None,
+        let Some(pending) = under_way.pop_front() else { break };
+        taken -= usize::from(pending.begins());
+        let (step, traced) = match collector.collect(pending, device, stop) {
+            Ok(Some(traced)) => traced,
+            Ok(None) => continue,
+            Err(error) if error.is_stop() && submitted.is_err() => break,
+            Err(error) => return Err(error),
         };
         if let Some(complete) = window.take(step, traced)?
             && !finish(complete)
         {
-            // Frames under way are discarded. A device may return those that are complete, and an error discards the others.
-            let traced = under_way.iter().filter(|frame| frame.traced.is_some());
-            let _ = traced.map(|_| device.collect(&|| true)).find(Result::is_err);
+            discard(&under_way, device);
             break;
         }
     }
     submitted
+}
+
+impl Pending {
+    /// Whether it takes a place in the device's queue until it is collected.
+    fn begins(&self) -> bool {
+        match self {
+            Self::Labels(_) => true,
+            Self::Picture(picture) => picture.begins,
+        }
+    }
 }
 
 /// Steps whose frames the device traces together.
@@ -194,11 +210,12 @@ impl TracedBatch {
     /// of one planned batch, so there are not too many.
     fn take((job, exposures): (&RenderJob, &Exposures), waiting: &mut VecDeque<PosedStep>) -> Option<Self> {
         let (step, posed) = waiting.pop_front()?;
-        let Some(Posed { frame, time, trees }) = posed else {
-            return Some(Self { traced: None, steps: vec![UnderWay { step, traced: None, begins: true }] });
+        let under_way = |step, traced, begins| UnderWay { step, traced, begins, labels_follow: false };
+        let Some(Posed { frame, time, trees, .. }) = posed else {
+            return Some(Self { traced: None, steps: vec![under_way(step, None, true)] });
         };
         let settings = exposures.settings_of(&job.settings, frame.number);
-        let mut steps = vec![UnderWay { step, traced: Some((settings.clone(), time, trees)), begins: true }];
+        let mut steps = vec![under_way(step, Some((settings.clone(), time, trees)), true)];
         let mut frames = vec![frame];
         let joins = |first: &Frame, (_, posed): &PosedStep| {
             posed.as_ref().is_some_and(|Posed { frame, .. }| {
@@ -206,10 +223,10 @@ impl TracedBatch {
                 own == settings && can_join(first, frame, &settings)
             })
         };
-        while let Some((step, Some(Posed { frame, time, trees }))) =
+        while let Some((step, Some(Posed { frame, time, trees, .. }))) =
             waiting.pop_front_if(|next| joins(&frames[0], next))
         {
-            steps.push(UnderWay { step, traced: Some((settings.clone(), time, trees)), begins: false });
+            steps.push(under_way(step, Some((settings.clone(), time, trees)), false));
             frames.push(frame);
         }
         Some(Self { traced: Some((frames, settings)), steps })
@@ -219,7 +236,7 @@ impl TracedBatch {
         self,
         delivery: Delivery,
         device: &mut dyn Device,
-        under_way: &mut VecDeque<UnderWay>,
+        under_way: &mut VecDeque<Pending>,
     ) -> Result<(), RenderError> {
         if let Some((mut frames, settings)) = self.traced {
             frames.iter().try_for_each(check_inputs)?;
@@ -231,7 +248,124 @@ impl TracedBatch {
             };
             submitted.map_err(|source| RenderError::Device { frame, source })?;
         }
-        under_way.extend(self.steps);
+        under_way.extend(self.steps.into_iter().map(Pending::Picture));
         Ok(())
+    }
+}
+
+/// Joins pictures with their labels.
+struct Collector {
+    progress: Option<Arc<FrameProgress>>,
+    /// Labels whose picture comes next.
+    labels: Option<Labelled>,
+    /// A picture whose labels come next.
+    picture: Option<(Step, Traced)>,
+}
+
+impl Collector {
+    /// Waits for the oldest work under way. Returns a step and its frame, once that has all parts.
+    fn collect(
+        &mut self,
+        pending: Pending,
+        device: &mut dyn Device,
+        stop: &Stop,
+    ) -> Result<Option<(Step, Option<Traced>)>, RenderError> {
+        let mut wait = |number| device.collect(stop).map_err(|source| RenderError::Device { frame: number, source });
+        let UnderWay { step, traced, labels_follow, .. } = match pending {
+            Pending::Picture(picture) => picture,
+            Pending::Labels(number) => {
+                let labels = Some(pass::labelled(wait(number)?));
+                return Ok(match self.picture.take() {
+                    Some((step, traced)) => Some((step, Some(Traced { labels, ..traced }))),
+                    None => {
+                        self.labels = labels;
+                        None
+                    }
+                });
+            }
+        };
+        if let Some(progress) = &self.progress {
+            progress.set_part(step.part.0, step.part.1);
+        }
+        let (Some(number), Some((settings, pose_time, trees))) = (step.trace, traced) else {
+            return Ok(Some((step, None)));
+        };
+        let rendered = wait(number)?;
+        let labels = self.labels.take();
+        let traced = Traced { number, settings, rendered, pose_time, trees, begun: None, labels };
+        if labels_follow {
+            self.picture = Some((step, traced));
+            return Ok(None);
+        }
+        Ok(Some((step, Some(traced))))
+    }
+}
+
+/// Discards frames under way. A device may return those that are complete, and an error discards the others.
+fn discard(under_way: &VecDeque<Pending>, device: &mut dyn Device) {
+    let is_traced = |pending: &&Pending| match pending {
+        Pending::Labels(_) => true,
+        Pending::Picture(picture) => picture.traced.is_some(),
+    };
+    let _ = under_way.iter().filter(is_traced).map(|_| device.collect(&|| true)).find(Result::is_err);
+}
+
+/// The tasks of all frames, in order. A frame with labels is two tasks.
+struct Tasks<'a> {
+    job: &'a RenderJob,
+    exposures: &'a Exposures,
+    posed: &'a mut dyn FnMut() -> Option<PosedBatch>,
+    /// Posed steps that are no tasks yet.
+    waiting: VecDeque<PosedStep>,
+    /// The second task of a frame whose first one was the last task.
+    next: Option<Task>,
+    /// Whether every second frame has its picture before its labels. Two devices that take tasks in turn would otherwise get only labels and only
+    /// pictures.
+    alternates: bool,
+    /// Number of frames with labels so far.
+    labelled: u64,
+}
+
+impl Tasks<'_> {
+    fn next(&mut self) -> Option<Task> {
+        if let Some(task) = self.next.take() {
+            return Some(task);
+        }
+        if self.waiting.is_empty() {
+            self.waiting.extend((self.posed)().unwrap_or_default());
+        }
+        let labels = self.waiting.front_mut().and_then(|(_, posed)| posed.as_mut()?.labels.take());
+        let labels = labels.filter(|frame| self.job.output.labels.are_traced_for(self.job, frame.number));
+        let mut pictures = TracedBatch::take((self.job, self.exposures), &mut self.waiting)?;
+        let Some(labels) = labels.map(|frame| Task::Labels(Box::new(frame))) else {
+            return Some(Task::Pictures(pictures));
+        };
+        self.labelled += 1;
+        let picture_first = self.alternates && self.labelled.is_multiple_of(2);
+        pictures.steps.iter_mut().for_each(|step| step.labels_follow = picture_first);
+        let pictures = Task::Pictures(pictures);
+        let (first, second) = if picture_first { (pictures, labels) } else { (labels, pictures) };
+        self.next = Some(second);
+        Some(first)
+    }
+}
+
+fn submit(
+    (job, exposures): (&RenderJob, &Exposures),
+    delivery: Delivery,
+    device: &mut dyn Device,
+    task: Task,
+    under_way: &mut VecDeque<Pending>,
+) -> Result<(), RenderError> {
+    match task {
+        Task::Labels(frame) => {
+            let number = frame.number;
+            let settings = pass::settings(job, &exposures.settings_of(&job.settings, number));
+            let submitted = device.submit(*frame, &settings, Delivery::default());
+            submitted.map_err(|source| RenderError::Device { frame: number, source })?;
+            under_way.push_back(Pending::Labels(number));
+            Ok(())
+        }
+        Task::Pictures(batch) => batch.submit(delivery, device, under_way),
     }
 }

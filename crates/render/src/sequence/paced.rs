@@ -11,6 +11,7 @@ use crate::{
     Busy, FrameObserver, FrameQueue, FrameReport, Poser, RenderError, RenderJob, Summary,
     error::check_inputs,
     exposure::Exposures,
+    labels::pass,
     milliseconds,
     posing::pose::Posed,
     results::write::{self, Finished},
@@ -24,7 +25,7 @@ use std::{
     time::Instant,
 };
 use throng_base::sync::lock;
-use throng_device::{Device, Filtered, FrameSettings, Stop};
+use throng_device::{Delivery, Device, Filtered, FrameSettings, Stop};
 
 /// Renders all frames as [`crate::run`] does. With checkpoints, or if only a range of samples is rendered, a stopped run keeps the samples
 /// of its unfinished frame. The settings must then have an [open end](FrameSettings::open_ended).
@@ -65,7 +66,7 @@ pub fn run(
     summary.skipped = frames.finish()?;
     summary.stopped = summary.is_short_of(job);
     if !summary.stopped {
-        job.output.finish()?;
+        job.finish()?;
     }
     summary.elapsed = start.elapsed();
     summary.busy.elapsed = loop_start.elapsed();
@@ -141,9 +142,25 @@ impl<'a> Paced<'a> {
         self.exposures.settings_of(&self.job.settings, frame)
     }
 
+    /// Traces a frame, after its labels.
     fn trace(&mut self, number: u32, keeper: Option<&Keeper>, stop: &Stop) -> Result<Traced, RenderError> {
-        let posed = self.poser.pose(number);
+        let mut posed = self.poser.pose(number);
         check_inputs(&posed.frame)?;
+        let labels = match posed.labels.take() {
+            Some(frame) if self.job.output.labels.are_traced_for(self.job, number) => {
+                let settings = pass::settings(self.job, &self.settings_of(number));
+                let traced = self.device.submit(frame, &settings, Delivery::default());
+                let traced = traced.and_then(|()| self.device.collect(stop));
+                Some(traced.map(pass::labelled).map_err(|source| RenderError::Device { frame: number, source })?)
+            }
+            _ => None,
+        };
+        let traced = self.trace_picture(posed, keeper, stop)?;
+        Ok(Traced { labels, ..traced })
+    }
+
+    fn trace_picture(&mut self, posed: Posed, keeper: Option<&Keeper>, stop: &Stop) -> Result<Traced, RenderError> {
+        let number = posed.frame.number;
         if self.job.denoised_noise.is_some() {
             let settings = keeper.map_or_else(|| self.settings_of(number), Keeper::settings);
             return refine::begin(self.job, (number, settings), self.device, posed, stop);
@@ -152,10 +169,10 @@ impl<'a> Paced<'a> {
             return slices::trace(self.job, keeper, self.device, posed, stop);
         }
         let settings = self.settings_of(number);
-        let Posed { frame, time: pose_time, trees } = posed;
+        let Posed { frame, time: pose_time, trees, .. } = posed;
         let rendered = self.device.submit(frame, &settings, self.job.delivery).and_then(|()| self.device.collect(stop));
         let rendered = rendered.map_err(|source| RenderError::Device { frame: number, source })?;
-        Ok(Traced { number, settings, rendered, pose_time, trees, begun: None })
+        Ok(Traced { number, settings, rendered, pose_time, trees, begun: None, labels: None })
     }
 
     /// Adds samples to the tiles of a frame that are noisy after denoising. Between rounds, the frame is written if a partial picture is due.

@@ -39,7 +39,10 @@ pub(super) fn measure(
 ) -> Result<Exposures, RenderError> {
     let settings =
         if device.queue_depth() > 1 { PoseSettings::of_fast(&job.settings) } else { PoseSettings::of(&job.settings) };
+    let aovs = settings.aovs.iter().chain(job.output.labels.aovs().iter()).collect();
     poser.configure(PoseSettings {
+        aovs,
+        labels: !job.output.labels.aovs().is_empty(),
         refit: job.refit,
         views: job.views.clone(),
         placed: job.placed.clone(),

@@ -81,7 +81,7 @@ pub fn begin(
     let rendered = device.add_samples(&posed.frame, &settings, unfinished(), &mut film, samples, stop);
     let rendered = rendered.map_err(failed)?;
     let tiles = TileGrid::of(settings.film_size()).count() as usize;
-    let Posed { frame, time: pose_time, trees } = posed;
+    let Posed { frame, time: pose_time, trees, .. } = posed;
     let begun = if !job.frames.contains(&number) {
         None
     } else if job.reach().frames == 0 {
@@ -90,7 +90,7 @@ pub fn begin(
         let film = device.download(&mut film).and_then(|()| film.into_host()).map_err(failed)?;
         Some(Begun { film: Film::Aside(FoldedFilm::of(film, &settings)), samples: vec![samples; tiles], frame: None })
     };
-    Ok(Traced { number, settings, rendered, pose_time, trees, begun })
+    Ok(Traced { number, settings, rendered, pose_time, trees, begun, labels: None })
 }
 
 /// Adds samples to the noisy tiles of a frame and denoises it, until no tile is noisy. Other frames keep using its initial samples. `pose`
@@ -136,7 +136,7 @@ impl Begun {
             }
             (sampling.shown)(&complete.traced, &filtered)?;
             if self.frame.is_none() {
-                let Posed { frame, time, trees } = (sampling.pose)();
+                let Posed { frame, time, trees, .. } = (sampling.pose)();
                 complete.traced.pose_time += time;
                 complete.traced.trees.add(&trees);
                 self.frame = Some(frame);

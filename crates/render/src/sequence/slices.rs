@@ -71,7 +71,8 @@ pub fn trace(
         keeper.put_aside(&film)?;
     }
     let Posed { time: pose_time, trees, .. } = posed;
-    Ok(Traced { number: keeper.frame, settings: settings.clone(), rendered, pose_time, trees, begun: None })
+    let (number, settings) = (keeper.frame, settings.clone());
+    Ok(Traced { number, settings, rendered, pose_time, trees, begun: None, labels: None })
 }
 
 /// Computes the alpha of the unfinished picture, which takes an extra device call.

@@ -4,7 +4,7 @@
 //! device with its own memory keeps these data there (`Rendered::records`) and denoises its own frames.
 
 use super::refine::{Begun, Refined};
-use crate::{RenderError, RenderJob, posing::pose::TreeWork, results::write::writer_count};
+use crate::{RenderError, RenderJob, labels::maps::Labelled, posing::pose::TreeWork, results::write::writer_count};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     ops::RangeInclusive,
@@ -98,6 +98,8 @@ pub struct Traced {
     pub trees: TreeWork,
     /// The film of the initial samples; none unless the frame may get more samples after denoising.
     pub begun: Option<Begun>,
+    /// The traced labels; none if there are none, and for frames that are not written.
+    pub labels: Option<Labelled>,
 }
 
 /// A frame whose contributing frames are all traced.

@@ -1,0 +1,77 @@
+//! Boxes and masks of instances.
+
+use super::{SIZE, json, numbers, place, render, run_script};
+use std::collections::BTreeSet;
+
+/// The pixels of COCO's compressed mask, in the order of columns.
+fn unpacked(text: &str) -> Vec<bool> {
+    let (mut counts, mut bytes): (Vec<i64>, _) = (Vec::new(), text.bytes());
+    while bytes.len() > 0 {
+        let (mut count, mut shift) = (0i64, 0);
+        loop {
+            let byte = i64::from(bytes.next().unwrap()) - 48;
+            count |= (byte & 0x1f) << shift;
+            shift += 5;
+            if byte & 0x20 == 0 {
+                count |= if byte & 0x10 != 0 { -1 << shift } else { 0 };
+                break;
+            }
+        }
+        if counts.len() > 2 {
+            count += counts[counts.len() - 2];
+        }
+        counts.push(count);
+    }
+    counts.iter().enumerate().flat_map(|(index, &count)| vec![index % 2 == 1; count as usize]).collect()
+}
+
+#[test]
+fn masks_are_the_pixels_of_their_instances() {
+    let place = place();
+    render(&place, &["--labels", "coco,instance:npy"]);
+    let coco = json(&place, "out/coco.json");
+    let names: Vec<_> = coco["categories"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["ball", "floor"]);
+    assert_eq!(coco["images"].as_array().unwrap().len(), 4);
+    let annotations = coco["annotations"].as_array().unwrap();
+    assert_eq!(annotations.len(), 12);
+    let ids: BTreeSet<u64> = annotations.iter().map(|it| it["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, (1..=12).collect());
+    for annotation in annotations {
+        let frame = annotation["image_id"].as_u64().unwrap();
+        let instances = numbers(&place, &format!("out/{frame:04}.instance.npy"));
+        let instance = annotation["instance_id"].as_i64().unwrap() as i32;
+        let mask = unpacked(annotation["segmentation"]["counts"].as_str().unwrap());
+        let column_major = |at: usize| instances[at % SIZE.1 * SIZE.0 + at / SIZE.1] == instance;
+        let expected: Vec<bool> = (0..instances.len()).map(column_major).collect();
+        assert_eq!(mask, expected);
+        let (columns, rows): (BTreeSet<_>, BTreeSet<_>) =
+            (0..mask.len()).filter(|&at| mask[at]).map(|at| (at / SIZE.1, at % SIZE.1)).unzip();
+        let side = |of: &BTreeSet<usize>| (of.first().copied().unwrap(), of.len());
+        let ((x, width), (y, height)) = (side(&columns), side(&rows));
+        assert_eq!(annotation["bbox"], serde_json::json!([x, y, width, height]));
+        assert_eq!(annotation["area"], mask.iter().filter(|&&inside| inside).count());
+    }
+}
+
+#[test]
+fn pycocotools_reads_what_is_written() {
+    let place = place();
+    render(&place, &["--frames", "1-2", "--labels", "coco:materials,material:npy,instance:npy"]);
+    let script = r#"
+import numpy as np
+from pycocotools.coco import COCO
+coco = COCO("out/coco.json")
+assert sorted(it["name"] for it in coco.loadCats(coco.getCatIds())) == ["blue", "default", "red"]
+seen = 0
+for annotation in coco.loadAnns(coco.getAnnIds()):
+    name = coco.loadImgs([annotation["image_id"]])[0]["file_name"][:-4]
+    instance, material = (np.load(f"out/{name}.{kind}.npy") for kind in ("instance", "material"))
+    category = {"red": 0, "blue": 1}[coco.cats[annotation["category_id"]]["name"]]
+    expected = (instance == annotation["instance_id"]) & (material == category)
+    assert np.array_equal(coco.annToMask(annotation).astype(bool), expected) and expected.sum() == annotation["area"]
+    seen += 1
+assert seen == 6, seen
+"#;
+    run_script(&place, "pycocotools", script);
+}
