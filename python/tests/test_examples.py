@@ -69,6 +69,14 @@ class Examples(unittest.TestCase):
                 for entry in loaded.loadAnns(loaded.getAnnIds()):
                     self.assertEqual(masks.decode(loaded.annToRLE(entry)).sum(), entry["area"])
 
+    def test_crowd_from_csv(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            rows = [f"{time},{name},{2 * time + place},0,{place},90,ignored" for time in (0, 0.5, 1) for place, name in enumerate("abc")]
+            (folder / "tracks.csv").write_text("\n".join(["time,id,x,y,z,yaw,speed", *rows]))
+            run("crowd_from_csv.py", folder / "tracks.csv", folder / "out", "--frames", 2, "--size", 64, 36, "--samples", 1, "--device", "cpu")
+            self.assertEqual(sorted(os.listdir(folder / "out")), ["0001.png", "0002.png", "crowd.ron", "tracks.csv"])
+
     @unittest.skipUnless(importlib.util.find_spec("mujoco"), "no mujoco")
     def test_mujoco_steps(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -101,6 +101,10 @@ class Pictures(unittest.TestCase):
             self.assertFalse(pixels[0] == pixels[1])
             list(own.render_many(cameras))[2].save(f"{folder}/third.png")
             self.assertEqual(pixels[0], pathlib.Path(folder, "third.png").read_bytes().partition(b"IDAT")[2])
+            own.write(f"{folder}/d#.png", cameras[:1], labels="depth,transforms")
+            depth = np.load(f"{folder}/d1.depth.npy")
+            self.assertEqual((depth.shape, depth.dtype), ((48, 64), np.float32))
+            self.assertTrue(pathlib.Path(folder, "transforms.json").exists())
             with self.assertRaisesRegex(throng.Error, "bmp"):
                 own.write(f"{folder}/c.bmp")
 

@@ -178,6 +178,7 @@ impl Device for FakeDevice {
         self.log.push(Step::Collect(number));
         self.fail(self.fail_collect, number)?;
         if stop() {
+            self.under_way.clear();
             return Err(DeviceError::Stopped);
         }
         Ok(Rendered {

@@ -4,7 +4,7 @@ use super::*;
 use std::sync::{Arc, atomic::Ordering};
 use tempfile::TempDir;
 use throng_device::{
-    Delivery,
+    Delivery, Rendered,
     fake::{FakeDevice, Step, settings},
 };
 use throng_output::Pattern;
@@ -131,6 +131,28 @@ fn frames_of_one_moment_are_traced_in_batches() {
     assert_eq!((summary.frames, summary.rays.primary, files(&dir)), (9, 9, 9));
     let seventh = image::open(dir.path().join("0007.png")).unwrap();
     assert_eq!(seventh.into_rgb8().into_raw(), vec![7; 24]);
+}
+
+#[test]
+fn frames_in_memory_are_traced_in_batches_and_may_end_early() {
+    let (_dir, job) = job(6);
+    let mut device = FakeDevice::new(2);
+    device.batch = 4;
+    let log = device.log();
+    let mut ready = LoadedScene::new(&job, &mut device).unwrap();
+    for last in [2, 6] {
+        let mut numbers = Vec::new();
+        let each = &mut |number, rendered: Rendered, _| {
+            assert_eq!(rendered.pixels[0], number as u8);
+            numbers.push(number);
+            number < last
+        };
+        ready.visit(&job, &mut device, &|| false, each).unwrap();
+        assert_eq!(numbers, job.frames[..last as usize]);
+    }
+    let batches = [Step::SubmitBatch(1, 4), Step::SubmitBatch(5, 2)];
+    let submitted: Vec<Step> = log.steps().into_iter().filter(|step| !matches!(step, Step::Collect(_))).collect();
+    assert_eq!(submitted, [batches, batches].concat());
 }
 
 #[test]
