@@ -16,7 +16,7 @@ SCENE = """(
     render: (size: ({width}, {height}), samples: {samples}, frames: {frames}, fps: {fps}),
     environment: SunSky(elevation: 40, azimuth: 60),
     materials: {{ "ground": Diffuse(color: "#b3a682") }},
-    meshes: {{ "ground": Plane, "walker": {walker} }},
+    meshes: {{ "ground": Quad(), "walker": {walker} }},
     instances: [
         Single(of: "ground", scale: 100, material: "ground"),
         Table(of: "walker", file: "{tracks}"),

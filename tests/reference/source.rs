@@ -89,7 +89,7 @@ impl Sources {
         let thing = match item {
             Item::Struct(item) => {
                 let serde = Serde::of(&item.attrs);
-                let fields = item.fields.iter().filter(|field| field.ident.is_some());
+                let fields = item.fields.iter().filter(|field| field.ident.is_some() && !Serde::of(&field.attrs).skip);
                 let fields = fields.map(|field| read_field(field, serde.default)).collect();
                 thing(item.ident, &item.attrs, Body::Fields(fields))
             }

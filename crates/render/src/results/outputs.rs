@@ -117,17 +117,10 @@ impl Outputs {
         }
     }
 
-    /// `metadata` with the frame's camera, if the picture has radiance, as formats with cameras do.
-    fn located(&self, job: &RenderJob, metadata: Metadata) -> Metadata {
-        if job.pixels != PixelType::F32 {
-            return metadata;
-        }
-        let camera = job.camera_of(metadata.frame);
-        Metadata {
-            matrices: projection::matrices(&camera, &job.settings),
-            calibration: Some(projection::calibration(&camera, &job.settings)),
-            ..metadata
-        }
+    /// The metadata of a frame's file, with its camera if the picture has radiance, as formats with cameras do.
+    fn file_metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
+        let metadata = self.metadata(job, frame);
+        if job.pixels == PixelType::F32 { located(job, metadata) } else { metadata }
     }
 
     /// The display colours of radiance, if the frame's file has both.
@@ -150,7 +143,7 @@ impl Outputs {
 
     /// Writes the frame to its own file only.
     pub(crate) fn write_alone(&self, job: &RenderJob, frame: u32, rendered: &Rendered) -> Result<(), OutputError> {
-        let metadata = self.located(job, self.metadata(job, frame));
+        let metadata = self.file_metadata(job, frame);
         let picture = self.picture(job, rendered, &metadata);
         self.write_file(job, &picture).map(drop)
     }
@@ -167,7 +160,7 @@ impl Outputs {
         let Some(pattern) = &self.files else {
             return Ok(());
         };
-        let metadata = self.located(job, self.metadata(job, frame));
+        let metadata = self.file_metadata(job, frame);
         let display = self.display(job, (frame, &job.settings), rendered)?;
         let picture = Picture { display: display.as_deref(), ..self.picture(job, rendered, &metadata) };
         pattern.format().write(path, &picture, &self.encoding)
@@ -222,13 +215,23 @@ impl Outputs {
             white_balance: white_balance.filter(|_| white_balance != job.settings.film.white_balance),
             ..self.metadata(job, frame)
         };
-        self.located(job, metadata)
+        located(job, metadata)
     }
 
-    /// The metadata of a frame of `job`.
+    /// The metadata of a frame of `job`, without its camera.
     pub fn metadata(&self, job: &RenderJob, frame: u32) -> Metadata {
         let origin = self.origin.get_or_init(|| origin(job));
         Metadata { frame, seconds: job.time_of(frame), ..origin.clone() }
+    }
+}
+
+/// `metadata` with the frame's camera.
+fn located(job: &RenderJob, metadata: Metadata) -> Metadata {
+    let camera = job.camera_of(metadata.frame);
+    Metadata {
+        matrices: projection::matrices(&camera, &job.settings),
+        calibration: Some(projection::calibration(&camera, &job.settings)),
+        ..metadata
     }
 }
 
