@@ -2,7 +2,7 @@
 
     python boxes_on_a_table.py out --pictures 20
 
-Each picture has other boxes, another camera and another light. `out/coco.json` has a box, a mask and a category for each visible object.
+Each picture has other positions of the boxes, and another camera. `out/coco.json` has a box, a mask and a category for each visible object.
 """
 
 import argparse

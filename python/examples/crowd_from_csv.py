@@ -2,8 +2,7 @@
 
     python crowd_from_csv.py tracks.csv out --model walker.glb
 
-The scene file names the CSV file, so the command line renders it, too: `throng render out/crowd.ron`. Other columns, and `.npy` and `.jsonl` files, are
-described in docs/scenes.md.
+The scene file names the CSV file, so the command line also renders it: `throng render out/crowd.ron`. docs/scene/instances.md describes `Table`.
 """
 
 import argparse
@@ -19,7 +18,7 @@ SCENE = """(
     meshes: {{ "ground": Quad(), "walker": {walker} }},
     instances: [
         Single(of: "ground", scale: 100, material: "ground"),
-        Table(of: "walker", file: "{tracks}"),
+        Table(of: "walker", file: "{tracks}", each: (rotate: (0, {turn}, 0))),
     ],
     camera: LookAt(eye: (0, 6, 12), target: (0, 0.5, 0), fov: 40),
 )"""
@@ -37,17 +36,25 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    tracks = pathlib.Path(shutil.copy(args.tracks, args.out))
-    walker = "Cone(radius: 0.25, height: 1.7)"
+    tracks = copied(args.tracks, args.out)
+    walker, turn = "Cone(radius: 0.25, height: 1.7)", 0
     if args.model is not None:
-        walker = f'Gltf(file: "{pathlib.Path(shutil.copy(args.model, args.out)).name}")'
+        # A yaw counts from +X, and glTF models face +Z.
+        walker, turn = f'Gltf(file: "{copied(args.model, args.out)}")', 90
     width, height = args.size
-    text = SCENE.format(width=width, height=height, samples=args.samples, frames=args.frames, fps=args.fps, walker=walker, tracks=tracks.name)
+    text = SCENE.format(width=width, height=height, samples=args.samples, frames=args.frames, fps=args.fps, walker=walker, turn=turn, tracks=tracks)
     (args.out / "crowd.ron").write_text(text)
 
     scene = throng.Scene.open(args.out / "crowd.ron")
     count = throng.Renderer(scene, args.device).write(args.out / "####.png")
     print(f"{count} frames in {args.out}, of {len(scene.instance_names) - 1} walkers")
+
+
+def copied(file: pathlib.Path, folder: pathlib.Path) -> str:
+    """The name of a copy of a file in a folder."""
+    if file.resolve().parent != folder.resolve():
+        shutil.copy(file, folder)
+    return file.name
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python mujoco_steps.py out --frames 48
 
-Meshes are sent once. Each step only sends matrices, and only the top of the trees is built again.
+Meshes are sent once. Each step sends matrices, and only the acceleration structure over the instances is rebuilt.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
     python views_of_an_object.py model.glb out --views 150 --size 512 --samples 128
 
-The object is moved and scaled to the unit cube around the origin, as TRELLIS and Objaverse's scripts do. `transforms.json` is nerfstudio's format:
-`transform_matrix` is world from camera with OpenGL's axes.
+Poses and vertices are written in the space in which the object fills the unit cube around the origin, with Y up. `transforms.json` is nerfstudio's
+format: `transform_matrix` is world from camera with OpenGL's axes.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
 use crate::{
     raised,
-    renderer::{LOOK, STACK},
+    renderer::{LOOK, LOST, STACK},
 };
 use pyo3::{exceptions::PyRuntimeError, prelude::*};
 use std::{
@@ -56,7 +56,7 @@ pub fn write(
             stop.fetch_or(watched.is_err(), Ordering::Relaxed);
         }
     }
-    let lost = |_| PyRuntimeError::new_err("the rendering thread failed: standard error has its message");
+    let lost = |_| PyRuntimeError::new_err(LOST);
     let (renderer, summary) = thread.join().map_err(lost)?;
     let count = watched.and_then(|()| watch()).and_then(|()| Ok(summary.map_err(raised)?.frames));
     Ok((renderer, count))

@@ -21,28 +21,25 @@ pub type Triangles = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 /// If there are more than [`MOST`]. The text is one line.
 pub fn at_rest(scene: &Scene) -> Result<Triangles, String> {
     let sphere = sphere();
-    let shapes: Vec<(&[[f32; 3]], &[[u32; 3]])> = scene
-        .meshes
-        .iter()
-        .map(|mesh| match &mesh.shape {
-            Shape::Triangles(mesh) => (&mesh.positions[..], &mesh.triangles[..]),
-            Shape::Sphere => (&sphere.0[..], &sphere.1[..]),
-        })
-        .collect();
+    let shape = |mesh: usize| match &scene.meshes[mesh].shape {
+        Shape::Triangles(mesh) => (&mesh.positions[..], &mesh.triangles[..]),
+        Shape::Sphere => (&sphere.0[..], &sphere.1[..]),
+    };
     if scene.leaf_count() > MOST {
         return Err(too_many());
     }
     let mut counts = (0, 0);
     scene.visit_meshes_at_rest(&mut |mesh, _| {
-        counts.0 += shapes[mesh].0.len() as u64;
-        counts.1 += shapes[mesh].1.len() as u64;
+        let (positions, corners) = shape(mesh);
+        counts.0 += positions.len() as u64;
+        counts.1 += corners.len() as u64;
     });
     if counts.0.max(counts.1) > MOST {
         return Err(too_many());
     }
     let (mut vertices, mut triangles) = (Vec::with_capacity(counts.0 as usize), Vec::with_capacity(counts.1 as usize));
     scene.visit_meshes_at_rest(&mut |mesh, world: &Affine3| {
-        let (positions, corners) = shapes[mesh];
+        let (positions, corners) = shape(mesh);
         let first = vertices.len() as u32;
         vertices.extend(positions.iter().map(|&at| world.transform_point3(Vec3::from(at)).to_array()));
         triangles.extend(corners.iter().map(|corners| corners.map(|corner| first + corner)));

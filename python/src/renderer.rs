@@ -37,6 +37,9 @@ pub const STACK: usize = 16 << 20;
 /// How often a waiting call looks for Ctrl-C.
 pub const LOOK: Duration = Duration::from_millis(50);
 
+/// The error of a call whose thread panicked.
+pub const LOST: &str = "the rendering thread failed, and its renderer is lost: standard error has the message";
+
 /// Renders frames of one scene on one device, and keeps both.
 #[pyclass(frozen)]
 pub struct Renderer {
@@ -175,9 +178,7 @@ impl Renderer {
         let views = self::views(views)?;
         let mut renderer = self.take()?;
         renderer.set_views(views);
-        if let Some((width, height)) = size {
-            renderer.set_size(width, height);
-        }
+        renderer.set_size(size);
         Ok(renderer)
     }
 
@@ -260,14 +261,12 @@ impl Frames {
         Ok(Self { work: Mutex::new(work), stop, count, watcher })
     }
 
-    fn end(&self, work: &mut Work) {
+    /// Ends the work. Returns whether the thread panicked.
+    fn end(&self, work: &mut Work) -> bool {
         self.stop.store(true, Ordering::Relaxed);
         // The thread may wait for room.
         while work.ready.recv().is_ok() {}
-        if let Some(thread) = work.thread.take() {
-            // A panic has been printed.
-            let _ = thread.join();
-        }
+        work.thread.take().is_some_and(|thread| thread.join().is_err())
     }
 }
 
@@ -318,15 +317,16 @@ impl Frames {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Frame>> {
         loop {
-            let (next, found, taken) = py.detach(|| {
+            let (next, found, taken, panicked) = py.detach(|| {
                 let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = work.ready.recv_timeout(LOOK);
+                let mut panicked = false;
                 match next {
                     Ok(Ok(_)) => work.taken += 1,
                     Err(RecvTimeoutError::Timeout) => {}
-                    _ => self.end(&mut work),
+                    _ => panicked = self.end(&mut work),
                 }
-                (next, work.found.clone(), work.taken)
+                (next, work.found.clone(), work.taken, panicked)
             });
             match next {
                 Ok(Ok(picture)) => {
@@ -334,6 +334,7 @@ impl Frames {
                     return Ok(Some(Frame { picture, names: found.names.clone() }));
                 }
                 Ok(Err(error)) => return Err(Error::new_err(error.to_string())),
+                Err(RecvTimeoutError::Disconnected) if panicked => return Err(PyRuntimeError::new_err(LOST)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
                     let share = found.progress.get().map_or(0.0, |progress| progress.share());

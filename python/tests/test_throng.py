@@ -77,6 +77,13 @@ class Pictures(unittest.TestCase):
         self.assertTrue((own.render(cameras[0]).linear == frames[0].linear).all())
         self.assertFalse((frames[0].linear == frames[1].linear).all())
 
+    def test_a_size_is_that_of_its_call(self):
+        scene, _ = cubes((0, 0, 0))
+        own = renderer(scene)
+        usual = own.render().size
+        self.assertEqual(own.render(size=(32, 16)).size, (32, 16))
+        self.assertEqual(own.render().size, usual)
+
     def test_transparent_pictures_have_an_alpha(self):
         scene, _ = cubes((0, 0, 0))
         frame = renderer(scene, transparent=True).render(straight())
@@ -318,6 +325,11 @@ class Scenes(unittest.TestCase):
             from PIL import Image
 
             self.assertTrue((picture(Image.open(stone), panorama) == picture(stone, panorama)).all())
+        scene = throng.Scene()
+        glass = throng.Pbr(base_color=(0.2, 0.4, 0.6), base_color_texture=texels, alpha="blend", opacity=0.5, wrap="clamp")
+        scene.instances(scene.mesh(CUBE, FACES, material=glass))
+        scene.instances(scene.mesh(CUBE, FACES, uvs=np.zeros((8, 2)), material=throng.Pbr(base_color_texture=texels, alpha=0.5)), at(3, 0, 0))
+        self.assertLess(renderer(scene, layers=["alpha"], samples=64).render(straight()).alpha[24, 32], 1)
         for message, texture in [("uint8", np.zeros((2, 2), np.int64)), ("channels", np.zeros((2, 2, 2), np.uint8)), ("shape", np.zeros((1, 2, 2, 3)))]:
             with self.assertRaisesRegex(ValueError, message):
                 picture(texture, panorama)
@@ -424,6 +436,10 @@ class OnGpu(unittest.TestCase):
     def test_pictures_on_a_gpu_are_those_of_the_host(self):
         scene, placed = cubes((0, 0, 0), (3, 1, -2))
         layers = ["depth", "normal", "alpha"]
+        # Of an odd number of pixels, whose planes need gaps between them.
+        odd = [renderer(scene, device="cuda:0", layers=layers, on_gpu=on_gpu).render(straight(), size=(33, 31)) for on_gpu in (False, True)]
+        self.assertTrue((odd[0].alpha == odd[1].alpha.numpy()).all() and (odd[0].normal == odd[1].normal.numpy()).all())
+        self.assertEqual(odd[1].alpha.__cuda_array_interface__["data"][0] % 256, 0)
         host = renderer(scene, device="cuda:0", samples=4, layers=layers).render(straight())
         own = renderer(scene, device="cuda:0", samples=4, layers=layers, on_gpu=True)
         for frame in own.render_many([straight()] * 8):

@@ -83,13 +83,13 @@ class Camera:
         self.distortion, self.fisheye = _lens(distortion, fisheye)
         if self.K is None and (self.distortion or self.fisheye):
             raise ValueError("distortion needs K: give the focal lengths and the principal point")
-        # What the compiled module reads.
+        # Fields read by the compiled module.
         axes = self.world_from_camera[:3, :3] @ _CONVENTIONS[convention]
         self.eye = [float(v) for v in self.world_from_camera[:3, 3]]
         self.axes = [[float(v) for v in column] for column in axes.T]
 
     def pose(self, convention: str = "opencv") -> np.ndarray:
-        """World from camera with the axes of a convention, whatever that of this camera is: (4, 4)."""
+        """World from camera, with the axes of `convention`: (4, 4)."""
         if convention not in _CONVENTIONS:
             raise ValueError(f'convention is {convention!r}: it must be "opencv" or "opengl"')
         out = self.world_from_camera.copy()

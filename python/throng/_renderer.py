@@ -38,17 +38,18 @@ class Renderer:
     """Renders frames of a scene, and keeps the scene on its device.
 
     Args:
-        scene: The scene. Later changes of a scene that was built in code do not reach the renderer, except those of `Instances.matrices`.
+        scene: The scene. Later changes of a scene that was built in code do not reach the renderer, except those of `Instances.matrices`. Other
+            changes, such as of lights, need a new renderer, which builds the scene again.
         device: "auto" (all GPUs, or the CPU if there are none), "cpu", "cuda" or some GPUs such as "cuda:0,1".
         samples: Samples per pixel. Default: the scene's.
-        denoise: Whether frames are denoised; "oidn" for Open Image Denoise. Default: as the scene says.
+        denoise: Whether frames are denoised; "oidn" for Open Image Denoise. Default: models are, scene files and scenes in code only if they say so.
         layers: Layers of frames: "depth", "position", "normal", "albedo", "instance", "material", "flow" and others of `--layers`.
-        size: Width and height in pixels. Default: the camera's, or the scene's.
+        size: Width and height in pixels; before those of cameras, whose `K` is scaled to it. Default: the camera's, or the scene's.
         transparent: Whether the background is left out. Frames then have an alpha.
         threads: CPU threads; 0 for one per core. The first renderer of a process decides.
         on_gpu: Whether frames stay in the GPU's memory: their arrays are `GpuArray`s, which PyTorch, JAX and CuPy take by `from_dlpack`.
-        progress: Called with the number of frames that are done and the number of all (None in `write`), some times a second while Python waits. Frames
-            under way count with their share on the CPU. An exception ends the work.
+        progress: Called several times per second while Python waits, with the number of frames that are done and the number of all (None in
+            `write`). On the CPU, the first includes the finished share of the current frame. An exception ends the work.
         **options: Other flags of `throng render` for pictures, with underscores: `noise=0.01`, `tone_map="agx"`, `bounces=4`.
     """
 
@@ -88,7 +89,7 @@ class Renderer:
         Args:
             camera: The camera. Default: the scene's own, in frame `frame`.
             frame: Number of the frame to render with the scene's own camera. Default: the first.
-            size: Width and height in pixels. Default: the camera's, the renderer's or the scene's.
+            size: Width and height in pixels. Default: the renderer's, then the camera's, then the scene's.
         """
         if camera is None:
             numbers = None if frame is None else [frame]
@@ -131,7 +132,7 @@ class Renderer:
             output: Files, such as "out/####.png", "out/####.exr" or "turn.mp4".
             cameras: A camera for each frame, as for `render_many`. Default: the scene's own.
             frames: Numbers of the frames. Default: all of them; the first if `output` names one picture.
-            size: Width and height in pixels. Default: the cameras', the renderer's or the scene's.
+            size: Width and height in pixels. Default: the renderer's, then the cameras', then the scene's.
             **options: Flags of `throng render` for frames and files, with underscores: `skip_existing=True`, `quality=95`.
 
         Returns:

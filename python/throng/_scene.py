@@ -14,12 +14,13 @@ from ._flags import flags
 
 class Material:
     """A material, with the fields of its kind in scene files (docs/scene/materials.md). Colours are (r, g, b) in linear Rec.709, or names and
-    hexadecimal colours of CSS. `alpha` is "Opaque", "Blend", or the alpha from which a mask is opaque."""
+    hexadecimal colours of CSS. `alpha` is "opaque", "blend", or the
+    opacity from which a surface is visible. `name` is the name in files and layers."""
 
     kind = ""
 
     def __init__(self, **fields: Any) -> None:
-        self.fields = fields
+        self.fields = {_GLTF.get(name, name) if self.kind == "Pbr" else name: value for name, value in fields.items()}
 
     def _text(self, pictures: "_Pictures") -> str:
         return f"{self.kind}({_fields(self.fields, pictures)})"
@@ -32,13 +33,19 @@ def _material(kind: str, doc: str) -> type:
     return type(kind, (Material,), {"__doc__": doc, "kind": kind, "__module__": "throng"})
 
 
+# Names of glTF 2.0 for fields of scene files.
+_GLTF = {"base_color": "color", "base_color_texture": "texture", "emissive": "emission", "emissive_texture": "emission_texture"}
+
+
 Diffuse = _material("Diffuse", "A matt surface: `color`, `texture`.")
 Mirror = _material("Mirror", "A mirror: `tint`, `roughness`, `texture`.")
 Emissive = _material("Emissive", "A surface that emits light: `radiance`, `color`, `texture`.")
 Metal = _material("Metal", "A metal: `color`, `roughness`, `anisotropy`, `rotation`, `texture`, `normal_texture`.")
 Glossy = _material("Glossy", "Plastic or paint: `color`, `roughness`, `ior`, `clearcoat`, `texture`, `normal_texture`.")
 Glass = _material("Glass", "Glass or a liquid: `color`, `ior`, `roughness`, `attenuation`, `dispersion`, `thin`.")
-Pbr = _material("Pbr", "The material of glTF 2.0 with its extensions: `base_color`, `metallic`, `roughness`, `normal_texture` and so on.")
+Pbr = _material(
+    "Pbr", "The material of glTF 2.0 with its extensions: `base_color`, `base_color_texture`, `metallic`, `roughness`, `normal_texture` and so on."
+)
 Holdout = _material("Holdout", "Cuts a hole into the picture: `color`.")
 ShadowCatcher = _material("ShadowCatcher", "Shows cameras only the shadows on it: `color`.")
 
@@ -95,8 +102,9 @@ class Instances:
 
     @property
     def matrices(self) -> np.ndarray:
-        """World from object: float32, (n, 3, 4). Setting it moves the instances in frames that begin later, also of renderers that exist: only the
-        top of their trees is built again. Changes of the array itself have no effect. Of instances with `times`, the first matrices."""
+        """World from object: float32, (n, 3, 4). Setting it moves the instances in later calls, also of renderers that exist: only the acceleration
+        structure over the instances is rebuilt. A `render_many` under way keeps the old matrices. The array itself is read-only. Of instances with
+        `times`, the first matrices."""
         view = self._matrices.view()
         view.flags.writeable = False
         return view
@@ -193,7 +201,7 @@ class Scene:
                 Default: one copy where the mesh is.
             materials: One material for all copies, or one for each. Default: the mesh's.
             ids: (n,) whole numbers from 0 on, which `Frame.instance` and `Hits.instance` have in place of the copies' numbers. Several copies may
-                share one. Default: the numbers of `instance_names`.
+                share one. Give ids to all copies, or use ids above the number of copies. Default: the numbers of `instance_names`.
             times: Seconds, increasing, at which the copies have these matrices. They move between them, with blur and motion vectors. A copy
                 whose matrix has NaN is not there at that time. Default: copies stay where they are.
         """
@@ -260,7 +268,7 @@ class Scene:
 
     @property
     def instance_names(self) -> List[str]:
-        """Names of all instances, by the numbers of `Frame.instance`."""
+        """Names of all instances, by their numbers, which `Frame.instance` has unless there are ids."""
         return self._source().instance_names()
 
     @property
@@ -284,7 +292,7 @@ class Scene:
 
     @property
     def warnings(self) -> List[str]:
-        """What the file has that is replaced or left out, one line each."""
+        """Warnings: parts of the file that are replaced or left out, one line each."""
         return self._source().warnings()
 
     @property
@@ -347,7 +355,7 @@ class Scene:
         return self._built
 
     def _ids(self) -> Optional[np.ndarray]:
-        """What stands for each instance in layers and hits, by its number; None for the number."""
+        """Id or number of each instance; None if no instance has an id."""
         if all(placed.ids is None for placed in self._instances):
             return None
         source = self._source()
@@ -436,7 +444,7 @@ def _fields(fields: Mapping[str, Any], pictures: Optional[_Pictures] = None) -> 
         if pictures is not None and _is_picture(value):
             return _value(pictures.name(value))
         if name == "alpha" and isinstance(value, (int, float)):
-            return f"Mask({_value(value)})"
+            return f"mask({_value(value)})"
         return value if name in _CHOICES and isinstance(value, str) else _value(value)
 
     return ", ".join(f"{name}: {text(name, value)}" for name, value in fields.items() if value is not None and name != "name")

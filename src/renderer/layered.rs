@@ -63,9 +63,10 @@ impl Renderer {
         self.options.views = views;
     }
 
-    /// Sets the size of pictures from now on. The scene stays on the device, and a model keeps the framing for the size before.
-    pub fn set_size(&mut self, width: u32, height: u32) {
-        self.options.picture.size = Some(Size { width, height });
+    /// Sets the width and height of pictures from now on; None for the scene's own. The scene stays on the device, and a model keeps the framing for
+    /// the size before.
+    pub fn set_size(&mut self, size: Option<(u32, u32)>) {
+        self.options.picture.size = size.map(|(width, height)| Size { width, height });
     }
 
     /// Sets transforms of instances that replace the scene's from now on. The scene stays on the device, and only the top of its trees is built

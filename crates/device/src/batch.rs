@@ -13,7 +13,7 @@ use throng_picture::{
 };
 use throng_scene::{Integrator, anim::Deformed};
 
-/// Maximum number of frames in a batch. A stop waits for a batch.
+/// Maximum number of frames in a batch.
 const MOST_FRAMES: u64 = 1024;
 
 /// A picture to render, or the pictures of a batch on one film.

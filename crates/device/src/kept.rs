@@ -40,8 +40,8 @@ pub trait KeptPicture: Send + Sync {
     /// Address of an image on the GPU. `None` if the picture lacks it.
     fn address(&self, plane: Plane) -> Option<u64>;
 
-    /// Records that a stream of another library reads the picture until it is dropped. `is_default`: whether it is CUDA's legacy default stream. For
-    /// other streams, the drop waits until the GPU is idle.
+    /// Records that a stream of another library reads the picture until it is dropped. `is_default`: whether it is CUDA's legacy default stream. After
+    /// other streams, the memory is used again once the GPU was idle.
     fn read_by_stream(&self, is_default: bool);
 
     /// Copies an image to host memory. Empty if the picture lacks it.

@@ -10,6 +10,7 @@ use super::{
 use bands::{bands, joined_films, joined_pictures};
 use std::{
     collections::{BTreeMap, VecDeque},
+    mem,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -60,6 +61,15 @@ impl Member {
 }
 
 impl MultiDevice {
+    /// Discards all frames under way after an error of member `failed`, which has lost its own.
+    fn discard(&mut self, failed: usize) {
+        let mut lost: Vec<bool> = (0..self.members.len()).map(|index| index == failed).collect();
+        for UnderWay { member, .. } in mem::take(&mut self.order) {
+            lost[member] = lost[member] || self.members[member].device.collect(&|| true).is_err();
+        }
+        self.members.iter_mut().for_each(|member| member.under_way = 0);
+    }
+
     /// Combines at least one device.
     ///
     /// # Errors
@@ -177,13 +187,17 @@ impl Device for MultiDevice {
     }
 
     fn collect(&mut self, stop: &Stop) -> Result<Rendered, DeviceError> {
-        let Some(UnderWay { member, begins }) = self.order.pop_front() else {
+        let Some(UnderWay { member: index, begins }) = self.order.pop_front() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
-        let member = &mut self.members[member];
+        let member = &mut self.members[index];
         member.under_way -= usize::from(begins);
         let collected = member.device.collect(stop);
-        collected.map_err(|error| error.on(&member.device.describe()))
+        let collected = collected.map_err(|error| error.on(&member.device.describe()));
+        if collected.is_err() {
+            self.discard(index);
+        }
+        collected
     }
 
     /// Divides the picture into bands of rows; each device takes the next band when it is free. Pixels do not depend on the device that renders them.
@@ -303,6 +317,15 @@ mod tests {
         let mut devices = multi_device(vec![FakeDevice::new(1), FakeDevice::new(3)]);
         assert_eq!(devices.queue_depth(), 4);
         assert_eq!(render(&mut devices, 9), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn frames_of_a_stopped_run_do_not_come_back_in_the_next() {
+        let mut devices = multi_device(vec![FakeDevice::new(2), FakeDevice::new(2)]);
+        (1..=4).for_each(|number| devices.submit(frame(number), &settings(), Delivery::default()).unwrap());
+        assert!(matches!(devices.collect(&|| true), Err(DeviceError::Stopped)));
+        (11..=14).for_each(|number| devices.submit(frame(number), &settings(), Delivery::default()).unwrap());
+        assert_eq!([(); 4].map(|()| collect(&mut devices).unwrap()), [11, 12, 13, 14]);
     }
 
     #[test]

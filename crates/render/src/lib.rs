@@ -1,6 +1,6 @@
 //! Rendering of frames. [`Driver`] chooses between two drivers: `sequence::overlapped` for many frames, `sequence::paced` for frames that are
 //! kept or shown before they are finished. Both pose, trace, denoise and write frames with the parts in `posing`, `sequence` and `results`.
-//! Frames in memory ([`LoadedScene`]) and comparisons of devices ([`compare`]) are paced, too. The viewer has a loop of its own.
+//! Frames in memory ([`LoadedScene`]) overlap on devices with a queue and are paced on others; comparisons of devices ([`compare`]) are paced. The viewer has a loop of its own.
 
 pub mod compare;
 pub mod frame_info;

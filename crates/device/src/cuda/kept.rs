@@ -1,7 +1,6 @@
 //! Pictures that stay in the GPU's memory, for other libraries of the process that use the GPU.
 
 use super::{
-    aovs::image_bytes,
     device::failed,
     memory::{Array, in_context},
 };
@@ -20,7 +19,7 @@ use std::{
     },
 };
 use throng_base::sync::lock;
-use throng_picture::aov::AovSet;
+use throng_picture::aov::{Aov, AovSet};
 
 /// Alignment of images, which other libraries expect of allocations.
 const ALIGNMENT: usize = 256;
@@ -39,8 +38,8 @@ pub struct KeptPool {
 /// Memory of a picture that was dropped.
 struct Spare {
     memory: Array,
-    /// Past once nobody reads the picture any more.
-    read: Event,
+    /// Past once nobody reads the picture any more; none if that is not known before all work on the GPU is.
+    read: Option<Event>,
 }
 
 /// Offsets of a picture's images in its memory.
@@ -53,7 +52,12 @@ pub struct KeptLayout {
 
 impl KeptLayout {
     fn bytes(self) -> usize {
-        self.aovs_start() + image_bytes(self.aovs, self.pixels)
+        self.aovs_start() + self.aov_bytes(self.aovs.iter())
+    }
+
+    /// Bytes of AOVs, each up to the next one.
+    fn aov_bytes(self, aovs: impl Iterator<Item = Aov>) -> usize {
+        aovs.map(|aov| (self.pixels * Plane::Aov(aov).pixel_bytes()).next_multiple_of(ALIGNMENT)).sum()
     }
 
     fn radiance_bytes(self) -> usize {
@@ -70,8 +74,7 @@ impl KeptLayout {
             Plane::Radiance => Some(0),
             Plane::Display => Some(self.radiance_bytes()),
             Plane::Aov(aov) if self.aovs.contains(aov) => {
-                let before = self.aovs.iter().take_while(|&before| before != aov).collect();
-                Some(self.aovs_start() + image_bytes(before, self.pixels))
+                Some(self.aovs_start() + self.aov_bytes(self.aovs.iter().take_while(|&before| before != aov)))
             }
             Plane::Aov(_) => None,
         }
@@ -99,10 +102,10 @@ impl KeptPool {
         let mut memory = Array::default();
         if let Some(spare) = lock(&self.spare).pop() {
             memory = spare.memory;
-            if memory.bytes() < layout.bytes() {
-                spare.read.synchronize()?;
-            } else {
-                stream.wait_event(spare.read, StreamWaitEventFlags::DEFAULT)?;
+            match spare.read {
+                None => CurrentContext::synchronize()?,
+                Some(read) if memory.bytes() < layout.bytes() => read.synchronize()?,
+                Some(read) => stream.wait_event(read, StreamWaitEventFlags::DEFAULT)?,
             }
         }
         memory.reserve(layout.bytes())?;
@@ -132,9 +135,16 @@ impl GpuPicture {
     /// # Safety
     /// As for [`Array::copy_range_later`].
     pub unsafe fn copy_aovs_later(&self, images: &Array, stream: &Stream) -> CudaResult<()> {
-        let bytes = image_bytes(self.layout.aovs, self.layout.pixels);
-        // SAFETY: guaranteed by the caller.
-        unsafe { self.memory.copy_range_later(self.layout.aovs_start(), images, bytes, stream) }
+        let mut from = 0;
+        for aov in self.layout.aovs.iter() {
+            let plane = Plane::Aov(aov);
+            let bytes = self.layout.pixels * plane.pixel_bytes();
+            let to = self.layout.offset(plane).unwrap_or_default();
+            // SAFETY: guaranteed by the caller.
+            unsafe { self.memory.copy_range_later(to, images, from..from + bytes, stream)? };
+            from += bytes;
+        }
+        Ok(())
     }
 }
 
@@ -163,20 +173,15 @@ impl KeptPicture for GpuPicture {
 }
 
 impl Drop for GpuPicture {
-    /// Returns the memory. If that fails, the memory is lost until the process ends, since something may still read it.
+    /// Returns the memory. Waits for nothing, because Python's lock may be held.
     fn drop(&mut self) {
         let memory = mem::take(&mut self.memory);
         let event = in_context(&self.pool.context, || {
-            if *self.has_other_readers.get_mut() {
-                CurrentContext::synchronize()?;
-            }
             let read = Event::new(EventFlags::DISABLE_TIMING)?;
             read.record(&self.pool.after_default)?;
             Ok(read)
         });
-        match event {
-            Ok(read) => lock(&self.pool.spare).push(Spare { memory, read }),
-            Err(_) => mem::forget(memory),
-        }
+        let read = event.ok().filter(|_| !*self.has_other_readers.get_mut());
+        lock(&self.pool.spare).push(Spare { memory, read });
     }
 }

@@ -10,7 +10,9 @@ use cust::{
 };
 use rayon::prelude::*;
 use std::{
-    mem, ptr,
+    mem,
+    ops::Range,
+    ptr,
     sync::{Arc, Mutex},
 };
 use throng_abi::Upload;
@@ -120,16 +122,22 @@ impl Array {
         unsafe { self.range(0, bytes).async_copy_from(&from.range(0, bytes), stream) }
     }
 
-    /// Queues a copy of the first `bytes` of `from`, on the same GPU, to offset `to`.
+    /// Queues a copy of a range of bytes of `from`, on the same GPU, to offset `to`.
     ///
     /// # Safety
     /// Until the stream has passed the copy, `from` must not be written or dropped, and this array must not be used.
-    pub unsafe fn copy_range_later(&self, to: usize, from: &Self, bytes: usize, stream: &Stream) -> CudaResult<()> {
-        if bytes == 0 {
+    pub unsafe fn copy_range_later(
+        &self,
+        to: usize,
+        from: &Self,
+        range: Range<usize>,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        if range.is_empty() {
             return Ok(());
         }
         // SAFETY: guaranteed by the caller.
-        unsafe { self.range(to, bytes).async_copy_from(&from.range(0, bytes), stream) }
+        unsafe { self.range(to, range.len()).async_copy_from(&from.range(range.start, range.len()), stream) }
     }
 
     /// Queues filling the first `len` bytes with zeros.

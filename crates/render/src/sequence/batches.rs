@@ -7,6 +7,9 @@
 use crate::RenderJob;
 use throng_device::Device;
 
+/// Maximum number of frames in a batch if runs share a folder. Each claim keeps a file open, and other runs wait for the frames.
+const MOST_CLAIMED: usize = 64;
+
 /// The division of a run's frames into batches.
 pub struct Batches<'a> {
     job: &'a RenderJob,
@@ -20,7 +23,7 @@ impl<'a> Batches<'a> {
         let has_labels = !job.output.labels.list().is_empty();
         let is_alone = job.denoising.is_some() || has_labels || job.delivery.keeps_picture || job.frames.len() < 2;
         let most = if is_alone { 1 } else { device.frames_per_batch(&job.settings) };
-        Self { job, most }
+        Self { job, most: if job.output.claims.is_some() { most.min(MOST_CLAIMED) } else { most } }
     }
 
     /// Whether `next` is in the batch that begins with frame `first` and has `count` frames so far.

@@ -323,16 +323,19 @@ placement! {
     ///
     /// `.csv` files, and `.jsonl` files with an object per line, have the columns `frame` or `time` (in seconds), `id` (a number or name),
     /// `x`, `y` and `z`, and optionally `qx`, `qy`, `qz` and `qw`, or `yaw` (in degrees about the vertical axis, from above
-    /// counter-clockwise), and `scale`, or `sx`, `sy` and `sz`. Other columns are ignored, and rows may be in any order. Frames are the
-    /// frames or times that occur in the file. Copies are numbered in the order of the first rows of their ids. In memory, a row takes 60
-    /// to 84 bytes.
+    /// counter-clockwise), and `scale`, or `sx`, `sy` and `sz`. Other columns are ignored, and rows may be in any order. The frames of the
+    /// file are the frames or times that occur in it, so all copies need rows at the same times: a copy without a row at one of them is
+    /// absent around it. Copies are numbered in the order of the first rows of their ids. In memory, a row takes 60 to 84 bytes.
+    ///
+    /// At yaw 0, a copy has its own orientation. For a model that faces +Z, and a yaw that counts from +X, use `each: (rotate: (0, 90, 0))`.
     Table {
         /// The file.
         file: String,
         /// Frames per second of the file, above 0. Default: the `fps` of the scene. Files with times have none.
         #[serde(default)]
         fps: Option<Rate>,
-        /// Time of frame 0 in seconds. For a file with times, the seconds to add to them. Default 0.
+        /// Time of frame 0 in seconds. For a file with times, the seconds to add to them. Default 0. The scene's first frame is at time 0: if
+        /// the frames of the file count from 1, this is -1 / `fps`.
         #[serde(default)]
         start: Double,
         /// Behaviour before the first frame and after the last: `hold` (default), `loop` or `ping_pong`. In a loop, the last frame is at
