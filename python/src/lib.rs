@@ -2,6 +2,7 @@
 
 mod arrays;
 mod files;
+mod frame;
 mod geometry;
 mod gpu;
 mod renderer;
@@ -38,5 +39,5 @@ fn _throng(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<renderer::Renderer>()?;
     module.add_class::<renderer::Frames>()?;
     module.add_class::<gpu::GpuArray>()?;
-    module.add_class::<renderer::Frame>()
+    module.add_class::<frame::Frame>()
 }

@@ -2,8 +2,8 @@
 
 use crate::{
     arrays::{any_rows, rows, table},
+    frame::visit_instances,
     geometry, raised,
-    renderer::visit_instances,
 };
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::{exceptions::PyValueError, prelude::*};

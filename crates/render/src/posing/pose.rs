@@ -8,7 +8,6 @@ use crate::{
     posing::other_poses::{other_pose, other_poses},
 };
 use glam::{Affine3, Vec3};
-use rayon::prelude::*;
 use std::{
     mem::replace,
     sync::Arc,
@@ -20,10 +19,7 @@ use throng_accel::{
 use throng_device::{Frame, OtherPose};
 use throng_picture::aov::Aov;
 use throng_scene::anim::{self, CameraPose, Moment, OrderedInstances, PosedTables, ShutterTime};
-use throng_scene::{Integrator, Mesh, Placements, Scene, Shutter, View};
-
-/// Number of triangles above which meshes get their trees one after the other.
-const LARGE_MESH: usize = 1 << 20;
+use throng_scene::{Integrator, Placements, Scene, Shutter, View};
 
 /// Poses frames of one scene. The BLAS of each rigid mesh is built once.
 pub struct Poser {
@@ -115,10 +111,8 @@ impl Poser {
     /// Creates a poser that gets the trees of meshes from `source`.
     pub fn with_trees_from(scene: Arc<Scene>, layout: NodeLayout, source: &TreeSource) -> Self {
         let moment = Moment::of(&scene, scene.settings.start);
-        let (mut blas, deforming) = rayon::join(
-            || build_trees(&scene, layout, source),
-            || DeformingMeshes::new(&scene, layout, &moment, source),
-        );
+        let (mut blas, deforming) =
+            rayon::join(|| source.trees(&scene, layout), || DeformingMeshes::new(&scene, layout, &moment, source));
         deforming.place_trees(&scene, &mut blas);
         let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
         let grouped =
@@ -474,25 +468,6 @@ fn grid_of(size: f32, exponent: i32) -> f32 {
 fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {
     let place = (eye / grid).round() * grid;
     if place.is_finite() { place } else { Vec3::ZERO }
-}
-
-/// Builds the trees of all meshes. A deforming mesh gets a fast tree of its bind pose, which is replaced before it is traced.
-fn build_trees(scene: &Scene, layout: NodeLayout, source: &TreeSource) -> Vec<Arc<Blas>> {
-    let mut deforms = vec![false; scene.meshes.len()];
-    for deforming in &scene.deforming {
-        deforms[deforming.mesh as usize] = true;
-    }
-    let build = |(mesh, deforms): (&Mesh, bool)| match mesh.triangles() {
-        Some(triangles) if !deforms => source.shared_tree(triangles.into(), layout),
-        _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
-    };
-    // One large build uses all threads, and memory may not have room for two.
-    let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
-    let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
-    let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
-    let large: Vec<_> = large.collect();
-    let small = scene.meshes.par_iter().zip(&deforms).zip(large);
-    small.map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms)))).collect()
 }
 
 impl Grouped {

@@ -1,6 +1,7 @@
 //! The source of the trees of meshes: trees are built, or read from a cache.
 
 use crate::{CacheError, TreeCache, TreeCounts, posing::kept_trees::KeptTrees};
+use rayon::prelude::*;
 use std::{
     fmt,
     sync::{
@@ -10,6 +11,10 @@ use std::{
 };
 use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes};
 use throng_base::memory::{describe, resident_bytes, total_bytes};
+use throng_scene::{Mesh, Scene};
+
+/// Number of triangles above which meshes get their trees one after the other.
+const LARGE_MESH: usize = 1 << 20;
 
 /// Quality at which trees are built, and the folder in which they are cached. The default is [`Quality::High`] without a cache. If memory
 /// does not suffice for a build, the tree gets a lower quality.
@@ -49,6 +54,25 @@ impl fmt::Display for Lowered {
 }
 
 impl TreeSource {
+    /// Builds the trees of all meshes. A deforming mesh gets a fast tree of its bind pose, which is replaced before it is traced.
+    pub fn trees(&self, scene: &Scene, layout: NodeLayout) -> Vec<Arc<Blas>> {
+        let mut deforms = vec![false; scene.meshes.len()];
+        for deforming in &scene.deforming {
+            deforms[deforming.mesh as usize] = true;
+        }
+        let build = |(mesh, deforms): (&Mesh, bool)| match mesh.triangles() {
+            Some(triangles) if !deforms => self.shared_tree(triangles.into(), layout),
+            _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
+        };
+        // One large build uses all threads, and memory may not have room for two.
+        let is_large = |mesh: &Mesh| mesh.prim_count() >= LARGE_MESH;
+        let pairs = || scene.meshes.iter().zip(deforms.iter().copied());
+        let large = pairs().map(|pair| is_large(pair.0).then(|| build(pair)));
+        let large: Vec<_> = large.collect();
+        let small = scene.meshes.par_iter().zip(&deforms).zip(large);
+        small.map(|((mesh, &deforms), large)| large.unwrap_or_else(|| build((mesh, deforms)))).collect()
+    }
+
     /// A source of trees that are built at this quality, or read from the cache.
     pub fn new(quality: Quality, cache: Option<TreeCache>) -> Self {
         Self { quality, cache: cache.map(Arc::new), ..Self::default() }
