@@ -1,15 +1,12 @@
 //! The instances of one frame for `throng info`: where they are, and their boxes.
 
-use crate::{
-    PoseSettings, Poser, TreeSource,
-    labels::{objects, projection},
-    report::Bounds,
-};
+use crate::{PoseSettings, Poser, TreeSource, labels::projection, report::Bounds};
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use std::{collections::HashSet, sync::Arc};
 use throng_base::math::Aabb;
 use throng_device::{Device, Frame};
+use throng_picture::aov::paths;
 use throng_scene::{
     Scene, Shape,
     anim::{self, Moment},
@@ -55,7 +52,7 @@ pub fn frame_info(scene: &Arc<Scene>, device: &dyn Device, number: u32, most: us
         anim::shown_meshes(scene, &scene.instances, &[], &moment, &mut shown);
     }
     let (mut listed, mut id, mut left_out) = (Vec::new(), 0, 0);
-    objects::visit_ways(scene, |name, way| {
+    paths::visit_ways(scene, |name, way| {
         let is_shown = way.iter().all(|index| !hidden.contains(index));
         if is_shown && listed.len() < most {
             listed.push((id, name.to_owned(), way.to_vec()));

@@ -101,6 +101,11 @@ impl From<&RenderDefaults> for FrameSettings {
 }
 
 impl FrameSettings {
+    /// Aspect ratio (width / height) of the whole picture.
+    pub fn aspect(&self) -> f32 {
+        self.width as f32 / self.height as f32
+    }
+
     /// Width and height of the rendered pixels: the picture, or a region of it.
     pub fn film_size(&self) -> (u32, u32) {
         self.region.map_or((self.width, self.height), |region| (region.width, region.height))

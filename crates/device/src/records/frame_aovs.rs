@@ -1,7 +1,7 @@
 //! The record for kernels that gather AOVs: the address of each AOV, and the scene in the previous frame, in the next frame and at the frame's own
 //! time.
 
-use super::params::{aspect, camera_record};
+use super::params::camera_record;
 use crate::{Frame, FrameSettings, OtherPose};
 use rayon::prelude::*;
 use std::ptr::{null, null_mut};
@@ -11,7 +11,7 @@ use throng_picture::aov::Aov;
 
 /// The record for a picture. All addresses are null.
 pub fn record(frame: &Frame, settings: &FrameSettings) -> FrameAovs {
-    let aspect = aspect(settings);
+    let aspect = settings.aspect();
     let other = |index: usize| {
         let pose = frame.others.as_ref().map(|others| &others[index]);
         OtherFrame {

@@ -118,7 +118,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
 pub fn view_record(frame: &Frame, settings: &FrameSettings) -> ViewRecord {
     let frame_seed = if settings.lock_seed { 0 } else { hash_u32(frame.number) };
     ViewRecord {
-        camera: camera_record(&frame.camera, aspect(settings)),
+        camera: camera_record(&frame.camera, settings.aspect()),
         seed: hash_u32(settings.seed ^ frame_seed),
         reserved: 0,
     }
@@ -192,7 +192,7 @@ pub fn aim_display(
 
 /// Camera poses over the shutter interval, for `KeyParams::cameras`; empty if the camera stands still.
 pub fn camera_keys(frame: &Frame, settings: &FrameSettings) -> Vec<CameraRecord> {
-    let record = |pose| camera_record(pose, aspect(settings));
+    let record = |pose| camera_record(pose, settings.aspect());
     frame.camera_keys.iter().map(record).collect()
 }
 
@@ -203,11 +203,6 @@ pub fn mesh_keys(frame: &Frame) -> Vec<MeshKeys> {
     } else {
         Vec::new()
     }
-}
-
-/// Aspect ratio (width / height) of the whole picture.
-pub fn aspect(settings: &FrameSettings) -> f32 {
-    settings.width as f32 / settings.height as f32
 }
 
 /// Work items per tile.

@@ -34,20 +34,32 @@ fn word(bytes: &[u8]) -> u32 {
 
 /// Calls `visit` with the path of every mesh instance in the world, in order, with all copies of assemblies.
 pub fn visit(scene: &Scene, mut visit: impl FnMut(&str)) {
-    visit_level(scene, scene.world(), &mut String::new(), &mut visit);
+    visit_ways(scene, |path, _| visit(path));
 }
 
-fn visit_level(scene: &Scene, level: Range<usize>, path: &mut String, visit: &mut dyn FnMut(&str)) {
+/// Like [`visit`], also with the instances that lead to the mesh instance, itself the last.
+pub fn visit_ways(scene: &Scene, mut visit: impl FnMut(&str, &[u32])) {
+    visit_level(scene, scene.world(), (&mut String::new(), &mut Vec::new()), &mut visit);
+}
+
+fn visit_level(
+    scene: &Scene,
+    level: Range<usize>,
+    (path, way): (&mut String, &mut Vec<u32>),
+    visit: &mut dyn FnMut(&str, &[u32]),
+) {
     let outer = path.len();
     for index in level {
         scene.write_instance_name(index, path);
+        way.push(index as u32);
         match scene.placed_by(&scene.instances[index]) {
-            Placed::Mesh(_) => visit(path),
+            Placed::Mesh(_) => visit(path, way),
             Placed::Assembly(inner) => {
                 path.push('/');
-                visit_level(scene, scene.assemblies[inner].range(), path, visit);
+                visit_level(scene, scene.assemblies[inner].range(), (path, way), visit);
             }
         }
+        way.pop();
         path.truncate(outer);
     }
 }

@@ -3,9 +3,10 @@
 //! Instances are numbered in the scene's order, with all copies of nested groups expanded, as in `Hit::instance`.
 
 use serde::Serialize;
-use std::{io::Write, ops::Range, path::Path};
+use std::{io::Write, path::Path};
 use throng_output::{MapKind, OutputError, write_atomically};
-use throng_scene::{Instance, NONE, Placed, Scene};
+use throng_picture::aov::paths;
+use throng_scene::{Instance, NONE, Scene};
 
 /// Greatest count of objects whose numbers fit into a PNG file with 16 bits, in which 0 stands for nothing.
 pub const MOST_IN_PNG: u64 = 65_535;
@@ -44,34 +45,7 @@ pub fn count(scene: &Scene, kind: MapKind) -> u64 {
 /// Calls `visit` with the name and the index in [`Scene::instances`] of each instance of a mesh, by number. Names of instances in nested groups
 /// are paths.
 pub fn visit(scene: &Scene, mut visit: impl FnMut(&str, usize)) {
-    visit_ways(scene, |name, way| visit(name, way.last().map_or(0, |&index| index as usize)));
-}
-
-/// Calls `visit` with the name of each instance of a mesh, by number, and the instances that lead to it, itself the last.
-pub fn visit_ways(scene: &Scene, mut visit: impl FnMut(&str, &[u32])) {
-    visit_level(scene, scene.world(), (&mut String::new(), &mut Vec::new()), &mut visit);
-}
-
-fn visit_level(
-    scene: &Scene,
-    level: Range<usize>,
-    (path, way): (&mut String, &mut Vec<u32>),
-    visit: &mut dyn FnMut(&str, &[u32]),
-) {
-    let outer = path.len();
-    for index in level {
-        scene.write_instance_name(index, path);
-        way.push(index as u32);
-        match scene.placed_by(&scene.instances[index]) {
-            Placed::Mesh(_) => visit(path, way),
-            Placed::Assembly(inner) => {
-                path.push('/');
-                visit_level(scene, scene.assemblies[inner].range(), (path, way), visit);
-            }
-        }
-        way.pop();
-        path.truncate(outer);
-    }
+    paths::visit_ways(scene, |name, way| visit(name, way.last().map_or(0, |&index| index as usize)));
 }
 
 /// An entry of `instance.json`.

@@ -3,6 +3,7 @@
 use super::pass;
 use crate::{PoseSettings, Poser, RenderError, RenderJob};
 use std::path::Path;
+use throng_base::math::srgb_from_linear;
 use throng_device::{Delivery, Device, FrameSettings, Rendered, Stop};
 use throng_output::write_atomically;
 use throng_picture::aov::{Aov, AovSet};
@@ -75,10 +76,9 @@ fn add_points(points: &mut Vec<u8>, traced: &Rendered) {
     }
 }
 
-/// A linear value as 8-bit sRGB (IEC 61966-2-1).
+/// A linear value as 8-bit sRGB.
 fn srgb(linear: f32) -> u8 {
-    let curve = if linear <= 0.003_130_8 { 12.92 * linear } else { 1.055 * linear.powf(1.0 / 2.4) - 0.055 };
-    (curve * 255.0).round() as u8
+    (srgb_from_linear(linear) * 255.0).round() as u8
 }
 
 fn header(count: usize) -> String {

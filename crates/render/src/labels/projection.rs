@@ -5,11 +5,6 @@ use throng_device::FrameSettings;
 use throng_output::{Calibration, CameraMatrices};
 use throng_scene::{Distortion, Intrinsics, Projection, anim::CameraPose};
 
-/// Aspect ratio of the whole picture.
-fn aspect(settings: &FrameSettings) -> f32 {
-    settings.width as f32 / settings.height as f32
-}
-
 /// The calibration of a perspective camera in pixels of the rendered region.
 pub struct Pixels {
     pub focal: DVec2,
@@ -34,7 +29,7 @@ pub fn pixels(camera: &CameraPose, settings: &FrameSettings) -> Option<Pixels> {
     let center = match &camera.intrinsics {
         Some(own) => own.center.as_dvec2(),
         None => {
-            let shift = camera.half_shift(aspect(settings)).as_dvec2();
+            let shift = camera.half_shift(settings.aspect()).as_dvec2();
             DVec2::new(0.5 - 0.5 * shift.x, 0.5 + 0.5 * shift.y)
         }
     };
@@ -86,7 +81,7 @@ pub fn matrices(camera: &CameraPose, settings: &FrameSettings) -> Option<CameraM
 /// The projection from the camera's space (x to the right, y up, z ahead) to the picture, whose corners are (0, 0) at the upper left and (1, 1).
 /// The third coordinate has no meaning.
 fn picture_from_camera(camera: &CameraPose, settings: &FrameSettings) -> Option<DMat4> {
-    let aspect = aspect(settings);
+    let aspect = settings.aspect();
     let shift = camera.half_shift(aspect).as_dvec2();
     let middle = DVec3::new(0.5 - 0.5 * shift.x, 0.5 + 0.5 * shift.y, 0.0);
     let row = |x: f64, y: f64, z: f64, w: f64| DVec4::new(x, y, z, w);

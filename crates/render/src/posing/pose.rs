@@ -210,11 +210,15 @@ impl Poser {
                     trees: TreeWork::default(),
                 }
             }
-            None if self.scene.is_animated() => self.pose_anew(number, Rebuild::Always(Quality::Fast), start),
-            None => self.pose_anew(number, Rebuild::IfOther, start),
+            None => self.pose_anew(number, self.rebuild(), start),
         };
         self.last = Some(LastPose { time, frame: posed.frame.clone() });
         posed
+    }
+
+    /// The TLAS of a scene in which nothing moves serves all frames.
+    fn rebuild(&self) -> Rebuild {
+        if self.scene.is_animated() { Rebuild::Always(Quality::Fast) } else { Rebuild::IfOther }
     }
 
     /// Poses the scene at the moment of frame `number`, with the shutter ignored.
@@ -223,7 +227,7 @@ impl Poser {
         let (shutter, shutter_keys) = (self.settings.shutter.take(), replace(&mut self.settings.shutter_keys, false));
         self.last = None;
         self.move_to(number);
-        let still = self.pose_anew(number, Rebuild::Always(Quality::Fast), start).frame;
+        let still = self.pose_anew(number, self.rebuild(), start).frame;
         (self.settings.shutter, self.settings.shutter_keys) = (shutter, shutter_keys);
         still
     }
