@@ -4,6 +4,7 @@
 #include "cuda/append.h"
 #include "cuda/denoise.h"
 #include "exr/exr.h"
+#include "film/kept.h"
 
 using namespace THRONG_NAMESPACE;
 
@@ -117,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(kPieceThreads) throng_copy_exr(cons
     copy_exr_piece(p, blockIdx.x, Team());
 }
 
-// The animation denoiser, compiled once, in the variant without motion: one thread per pixel of a recorded frame, and one block per tile.
+// The animation denoiser, compiled once, in the variant without motion, as is all that follows up to the `#endif`: one thread per pixel of a recorded frame, and one block per tile.
 #if !THRONG_MOTION
 extern "C" __global__ void throng_denoise_outliers(const __grid_constant__ DenoiseParams params) {
     const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
@@ -142,6 +143,31 @@ extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_avera
 extern "C" __global__ void __launch_bounds__(kBlockThreads) throng_denoise_spread(const __grid_constant__ DenoiseParams params) {
     __shared__ BlockPlane<kPatch> distances[2];
     spread_block(params, distances);
+}
+
+// Images made of those of a finished picture: one thread per pixel.
+extern "C" __global__ void throng_matte_numbers(const float* matte, uint32_t channels, const uint32_t* table, uint32_t entries, int32_t* numbers, uint32_t pixels) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel < pixels) numbers[pixel] = matte_number(&matte[uint64_t(channels) * pixel], table, entries);
+}
+
+extern "C" __global__ void throng_optical_flow(const float* motion, uint32_t back, float* flow, uint32_t pixels) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel < pixels) optical_flow(&motion[4u * uint64_t(pixel)], back != 0u, &flow[2u * uint64_t(pixel)]);
+}
+
+extern "C" __global__ void throng_join_alpha(const float* colors, const float* alpha, float* joined, uint32_t pixels) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel >= pixels) return;
+    for (uint32_t c = 0; c < 3u; c++) joined[4u * uint64_t(pixel) + c] = colors[3u * uint64_t(pixel) + c];
+    joined[4u * uint64_t(pixel) + 3u] = alpha[pixel];
+}
+
+extern "C" __global__ void throng_join_alpha_bytes(const uint8_t* colors, const float* alpha, uint8_t* joined, uint32_t pixels) {
+    const uint32_t pixel = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pixel >= pixels) return;
+    for (uint32_t c = 0; c < 3u; c++) joined[4u * uint64_t(pixel) + c] = colors[3u * uint64_t(pixel) + c];
+    joined[4u * uint64_t(pixel) + 3u] = alpha_byte(alpha[pixel]);
 }
 #endif
 
