@@ -184,7 +184,7 @@ fn frames_of_a_batch_are_those_that_are_rendered_alone() {
             let alone: Vec<Rendered> = frames.iter().map(|frame| render(&mut device, frame, &settings)).collect();
             for paths in [1000, u32::MAX] {
                 device.limit_paths_per_launch(paths);
-                device.submit_batch(frames.clone(), &settings).unwrap();
+                device.submit_batch(frames.clone(), &settings, Delivery::default()).unwrap();
                 for (alone, index) in alone.iter().zip(1..) {
                     let found = device.collect(&|| false).unwrap();
                     let what = format!("{}, {integrator:?}, frame {index}, {paths} paths per launch", scene.name);

@@ -70,7 +70,7 @@ fn check(scene: Scene, settings: &FrameSettings) {
         assert!(alone[0].pixels != alone[1].pixels, "the cameras differ");
         // The second batch has other frames in the memory of the first one.
         for (first, count) in [(0, FRAMES as usize), (1, 3)] {
-            device.submit_batch(frames[first..first + count].to_vec(), settings).unwrap();
+            device.submit_batch(frames[first..first + count].to_vec(), settings, Delivery::default()).unwrap();
             let (mut rays, mut expected) = (RayCounts::default(), RayCounts::default());
             for (frame, alone) in frames[first..].iter().zip(&alone[first..first + count]) {
                 let what = format!("{}, {}, frame {}", device.describe(), scene.name, frame.number);

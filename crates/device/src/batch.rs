@@ -33,15 +33,16 @@ pub(crate) struct Batch {
     pub frame: Frame,
     /// The settings of the film.
     pub settings: FrameSettings,
+    pub delivery: Delivery,
     pub views: Vec<ViewRecord>,
 }
 
 impl Batch {
-    /// The batch of frames with these settings.
+    /// The batch of frames with these settings. Of `delivery`, only [`Delivery::keeps_picture`] counts.
     ///
     /// # Errors
     /// If there is no frame, or if [`can_join`] is false for one of them.
-    pub fn new(frames: Vec<Frame>, settings: &FrameSettings) -> Result<Self, DeviceError> {
+    pub fn new(frames: Vec<Frame>, settings: &FrameSettings, delivery: Delivery) -> Result<Self, DeviceError> {
         let views: Vec<_> = frames.iter().map(|frame| view_record(frame, settings)).collect();
         let joins = zip(&frames, frames.iter().skip(1)).all(|(a, b)| can_join(a, b, settings));
         let Some(frame) = frames.into_iter().next().filter(|_| joins) else {
@@ -51,7 +52,9 @@ impl Batch {
         // A region with its origin in the picture's: all settings that depend on the picture's size stay as they are.
         let height = settings.height.saturating_mul(views.len() as u32);
         let region = Region { x: 0, y: 0, width: settings.width, height };
-        Ok(Self { frame, settings: FrameSettings { region: Some(region), ..settings.clone() }, views })
+        let settings = FrameSettings { region: Some(region), ..settings.clone() };
+        let delivery = Delivery { keeps_picture: delivery.keeps_picture, ..Delivery::default() };
+        Ok(Self { frame, settings, delivery, views })
     }
 }
 
@@ -105,8 +108,8 @@ impl PosedMesh {
     }
 }
 
-/// Divides the output for a batch among its `frames` frames: the first one and the others. Pixels and AOVs stay in the memory of the batch. Rays and
-/// time are not measured by frame, so each has an equal part. The output for a single frame is returned as it is.
+/// Divides the output for a batch among its `frames` frames: the first one and the others. Pixels, AOVs and kept pictures stay in the memory of the
+/// batch. Rays and time are not measured by frame, so each has an equal part. The output for a single frame is returned as it is.
 pub(crate) fn split(rendered: Rendered, frames: usize) -> (Rendered, VecDeque<Rendered>) {
     if frames < 2 {
         return (rendered, VecDeque::new());
@@ -123,7 +126,7 @@ pub(crate) fn split(rendered: Rendered, frames: usize) -> (Rendered, VecDeque<Re
             aovs: rendered.aovs.iter().map(aov).collect(),
             blocks: None,
             records: None,
-            kept: None,
+            kept: rendered.kept.as_ref().map(|kept| kept.part(index, frames)),
             rays: rendered.rays.part(index as u64, frames as u64),
             time: rendered.time / frames as u32,
             stages: None,
@@ -173,8 +176,8 @@ mod tests {
             assert!(!can_join(&a, &b, &settings), "{settings:?}");
             assert_eq!(frames_in(&settings, 1000, 10), 1);
         }
-        assert!(Batch::new(vec![a, frame(2)], &settings).is_err());
-        assert!(Batch::new(Vec::new(), &settings).is_err());
+        assert!(Batch::new(vec![a, frame(2)], &settings, Delivery::default()).is_err());
+        assert!(Batch::new(Vec::new(), &settings, Delivery::default()).is_err());
     }
 
     #[test]
@@ -186,7 +189,7 @@ mod tests {
     #[test]
     fn a_batch_is_divided_into_its_frames() {
         let settings = settings();
-        let batch = Batch::new(frames(3), &settings).unwrap();
+        let batch = Batch::new(frames(3), &settings, Delivery::default()).unwrap();
         assert_eq!((batch.settings.film_size(), batch.views.len()), ((4, 6), 3));
         assert_ne!(batch.views[0].seed, batch.views[1].seed);
         let depths: Vec<f32> = (0..24).map(|value| value as f32).collect();

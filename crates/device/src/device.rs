@@ -88,17 +88,17 @@ pub trait Device: Send {
 
     /// Number of frames with these settings that make a batch: together they fill the device, and a single one does not. 1 if frames are rendered one
     /// by one. The scene must be loaded.
-    fn frames_per_batch(&mut self, _: &FrameSettings) -> usize {
+    fn frames_per_batch(&mut self, _: &FrameSettings, _: Delivery) -> usize {
         1
     }
 
     /// Starts frames as a batch, which counts as one frame under way until its first frame is collected. [`Self::collect`] returns each of them, in
-    /// order, with pixels and AOVs. Frames may be more than [`Self::frames_per_batch`].
+    /// order, with pixels and AOVs, or with its kept picture: of `Delivery`, only [`Delivery::keeps_picture`] counts. Frames may be more than [`Self::frames_per_batch`].
     ///
     /// # Errors
     /// If the device has no batches, or if [`batch::can_join`](crate::batch::can_join) is false for two of the frames. Frames that were under way
     /// before can still be collected.
-    fn submit_batch(&mut self, _: Vec<Frame>, _: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit_batch(&mut self, _: Vec<Frame>, _: &FrameSettings, _: Delivery) -> Result<(), DeviceError> {
         let name = self.describe();
         Err(DeviceError::Failed(format!("{name} renders frames one by one")))
     }

@@ -160,15 +160,20 @@ impl Device for FakeDevice {
         Ok(())
     }
 
-    fn frames_per_batch(&mut self, _: &FrameSettings) -> usize {
+    fn frames_per_batch(&mut self, _: &FrameSettings, _: Delivery) -> usize {
         self.batch
     }
 
-    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit_batch(
+        &mut self,
+        frames: Vec<Frame>,
+        settings: &FrameSettings,
+        delivery: Delivery,
+    ) -> Result<(), DeviceError> {
         let numbers: Vec<u32> = frames.iter().map(|frame| frame.number).collect();
         self.log.push(Step::SubmitBatch(numbers[0], numbers.len()));
         numbers.iter().try_for_each(|&number| self.fail(self.fail_submit, number))?;
-        Batch::new(frames, settings)?;
+        Batch::new(frames, settings, delivery)?;
         numbers.iter().for_each(|&number| self.start(number, settings, number == numbers[0]));
         Ok(())
     }

@@ -31,7 +31,7 @@ pub use denoise_filter::{ALBEDO_FLOOR, DenoiseWanted, DeviceRecords, Filtered, F
 pub use device::{Device, DeviceError, Stop};
 pub use film::{Accumulation, AccumulationState, FoldedFilm, Samples, layer_columns, layer_words};
 pub use frame::{Frame, OtherPose, PosedMesh};
-pub use kept::{KeptPicture, Plane};
+pub use kept::{KeptImage, KeptMemory, KeptPicture, MatteNumbers, PixelFormat, Plane, ValueType};
 pub use multi_device::MultiDevice;
 pub use picture::{Delivery, FrameSettings, Region, RegionError, TILE, TileGrid};
 pub use progress::FrameProgress;

@@ -170,16 +170,21 @@ impl Device for MultiDevice {
         Ok(())
     }
 
-    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
-        let of_members = self.members.iter_mut().map(|member| member.device.frames_per_batch(settings));
+    fn frames_per_batch(&mut self, settings: &FrameSettings, delivery: Delivery) -> usize {
+        let of_members = self.members.iter_mut().map(|member| member.device.frames_per_batch(settings, delivery));
         of_members.min().unwrap_or(1)
     }
 
     /// A batch goes to a single device.
-    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
+    fn submit_batch(
+        &mut self,
+        frames: Vec<Frame>,
+        settings: &FrameSettings,
+        delivery: Delivery,
+    ) -> Result<(), DeviceError> {
         let count = frames.len();
         let (index, member) = self.chosen()?;
-        let submitted = member.device.submit_batch(frames, settings);
+        let submitted = member.device.submit_batch(frames, settings, delivery);
         submitted.map_err(|error| error.on(&member.device.describe()))?;
         member.under_way += 1;
         self.order.extend((0..count).map(|place| UnderWay { member: index, begins: place == 0 }));
@@ -345,11 +350,11 @@ mod tests {
             device
         };
         let mut devices = multi_device(vec![both(), both()]);
-        assert_eq!(devices.frames_per_batch(&settings()), 3);
+        assert_eq!(devices.frames_per_batch(&settings(), Delivery::default()), 3);
         let first = frame(1);
         let batch = |numbers: [u32; 3]| numbers.map(|number| Frame { number, ..first.clone() }).to_vec();
-        devices.submit_batch(batch([1, 2, 3]), &settings()).unwrap();
-        devices.submit_batch(batch([4, 5, 6]), &settings()).unwrap();
+        devices.submit_batch(batch([1, 2, 3]), &settings(), Delivery::default()).unwrap();
+        devices.submit_batch(batch([4, 5, 6]), &settings(), Delivery::default()).unwrap();
         assert!(devices.submit(frame(7), &settings(), Delivery::default()).is_err());
         assert_eq!(collect(&mut devices), Ok(1));
         devices.submit(frame(7), &settings(), Delivery::default()).unwrap();

@@ -17,7 +17,7 @@ pub struct Rendered {
     /// `pixels` is empty then.
     pub records: Option<Arc<dyn DeviceRecords>>,
     /// The picture in the device's memory, if [`Delivery::keeps_picture`](super::Delivery::keeps_picture) is set. `pixels` and `aovs` are empty then.
-    pub kept: Option<Arc<dyn KeptPicture>>,
+    pub kept: Option<KeptPicture>,
     /// Rays traced for the frame; for a frame of a batch, an equal part of the batch's.
     pub rays: RayCounts,
     /// Time that the device worked on the frame, without waiting behind other frames; for a frame of a batch, an equal part of the batch's.

@@ -204,15 +204,20 @@ impl Device for CpuDevice {
         Ok(())
     }
 
-    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
+    fn frames_per_batch(&mut self, settings: &FrameSettings, _: Delivery) -> usize {
         let busy = || PIXEL_BATCH * ROUNDS_PER_BATCH * self.threads() as u32;
         let own = pixel_items(settings).unwrap_or(u32::MAX);
         batch::frames_in(settings, self.batch_items.unwrap_or_else(busy).into(), own.into())
     }
 
-    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
-        let Batch { frame, settings, views } = Batch::new(frames, settings)?;
-        self.queue(Queued { frame, settings, delivery: Delivery::default(), views });
+    fn submit_batch(
+        &mut self,
+        frames: Vec<Frame>,
+        settings: &FrameSettings,
+        delivery: Delivery,
+    ) -> Result<(), DeviceError> {
+        let Batch { frame, settings, delivery, views } = Batch::new(frames, settings, delivery)?;
+        self.queue(Queued { frame, settings, delivery, views });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::{
     device::failed,
     kernels::{Kernels, arguments},
-    memory::{Array, SparePinned, bytes_of},
+    memory::{Array, OtherContext, SparePinned, bytes_of, in_context},
 };
 use crate::{
     DeviceError, DeviceRecords, Filtered, FrameRecords,
@@ -13,7 +13,7 @@ use crate::{
 };
 use bytemuck::Zeroable;
 use cust::{
-    context::{Context, CurrentContext},
+    context::Context,
     error::CudaResult,
     stream::{Stream, StreamFlags},
 };
@@ -39,6 +39,8 @@ pub struct GpuDenoiser {
     pinned: SparePinned,
     workspace: Mutex<Workspace>,
     context: Context,
+    /// Set when the denoiser is dropped, and dropped last.
+    before: Option<OtherContext>,
 }
 
 /// Working memory, reused for each frame.
@@ -74,7 +76,7 @@ impl GpuDenoiser {
             averaged: Array::default(),
         };
         let (spare, workspace) = (Mutex::default(), Mutex::new(workspace));
-        Ok(Arc::new(Self { name, kernels, spare, pinned, workspace, context }))
+        Ok(Arc::new(Self { name, kernels, spare, pinned, workspace, context, before: None }))
     }
 
     /// Memory of a frame, in bytes.
@@ -100,8 +102,7 @@ impl GpuDenoiser {
 
     /// Runs `work` with this GPU's context on the calling thread.
     fn with<T>(&self, work: impl FnOnce() -> CudaResult<T>) -> Result<T, DeviceError> {
-        let result = CurrentContext::set_current(&self.context).and_then(|()| work());
-        result.map_err(|error| failed(&self.name, "denoising", error))
+        in_context(&self.context, work).map_err(|error| failed(&self.name, "denoising", error))
     }
 
     /// Copies a frame from another GPU.
@@ -130,7 +131,7 @@ impl GpuDenoiser {
 impl Drop for GpuDenoiser {
     /// The fields free their memory in this context, in which no work is left. Errors cannot be reported.
     fn drop(&mut self) {
-        let _ = CurrentContext::set_current(&self.context);
+        self.before = OtherContext::replace(&self.context).ok();
     }
 }
 

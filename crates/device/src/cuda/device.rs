@@ -6,7 +6,7 @@ use super::{
     denoise_filter::GpuDenoiser,
     kept::KeptPool,
     kernels::KernelSets,
-    memory::{Array, SparePinned},
+    memory::{Array, OtherContext, SparePinned},
     slot::{FinishedFrame, Slot, elapsed},
     tables::{
         blas_pool::StaticPool,
@@ -15,14 +15,14 @@ use super::{
     waves::stage_times,
 };
 use crate::{
-    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, KeptPicture, OwnRays, RayCounts, RayKind,
+    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
     Rendered, Samples, Stop,
     batch::{self, Batch, Picture},
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},
 };
 use cust::{
-    context::{Context, CurrentContext},
+    context::Context,
     device::Device as Gpu,
     error::{CudaError, CudaResult},
     event::Event,
@@ -64,7 +64,10 @@ pub struct CudaDevice {
     /// The denoiser, created when a frame for it is first requested.
     pub(super) denoiser: Option<Arc<GpuDenoiser>>,
     pub(super) spare: SparePinned,
+    pub(super) kept: Arc<KeptPool>,
     pub(super) context: Context,
+    /// Set when the device is dropped, and dropped last.
+    before: Option<OtherContext>,
 }
 
 impl CudaDevice {
@@ -72,13 +75,15 @@ impl CudaDevice {
     pub fn open(ordinal: u32) -> Result<Self, DeviceError> {
         let open = || -> CudaResult<Self> {
             let gpu = Gpu::get_device(ordinal)?;
+            // A new context is current.
+            let _before = OtherContext::remember();
             let context = Context::new(gpu)?;
             let spare = SparePinned::new(context.clone());
             let name = format!("cuda:{ordinal} ({})", gpu.name()?);
-            let kept = KeptPool::new(name.clone(), ordinal, context.clone())?;
+            let kernels = KernelSets::load(gpu)?;
+            let kept = KeptPool::new(name.clone(), ordinal, context.clone(), kernels.still.clone())?;
             let slot = |_| Slot::new(spare.clone(), kept.clone());
             let slots = (0..SLOTS).map(slot).collect::<CudaResult<_>>()?;
-            let kernels = KernelSets::load(gpu)?;
             Ok(Self {
                 name,
                 scene: None,
@@ -95,7 +100,9 @@ impl CudaDevice {
                 kernels,
                 denoiser: None,
                 spare,
+                kept,
                 context,
+                before: None,
             })
         };
         open().map_err(|error| failed(&format!("cuda:{ordinal}"), "opening it", error))
@@ -107,15 +114,14 @@ impl CudaDevice {
         self.paths_per_launch = paths.max(1) as usize;
     }
 
-    /// Runs `work` with this GPU's context on the calling thread.
+    /// Runs `work` with this GPU's context on the calling thread, which has its own context again afterwards.
     pub(super) fn with<T>(
         &mut self,
         what: &str,
         work: impl FnOnce(&mut Self) -> CudaResult<T>,
     ) -> Result<T, DeviceError> {
-        CurrentContext::set_current(&self.context)
-            .and_then(|()| work(self))
-            .map_err(|error| failed(&self.name, what, error))
+        let done = OtherContext::replace(&self.context).and_then(|_before| work(self));
+        done.map_err(|error| failed(&self.name, what, error))
     }
 
     /// Like `with`, for work that queues into an idle slot. If the work fails, the slot is idle again.
@@ -183,7 +189,7 @@ impl CudaDevice {
             aovs: picture.aovs,
             blocks: picture.blocks,
             records: picture.records.map(|records| Arc::new(records) as Arc<dyn DeviceRecords>),
-            kept: picture.kept.map(|kept| Arc::new(kept) as Arc<dyn KeptPicture>),
+            kept: picture.kept,
             rays: RayCounts { primary: tally.primary, bounce: tally.bounce, shadow: tally.shadow },
             time: own.min(since_last),
             stages: Some(stage_times(&picture.stages)),
@@ -252,13 +258,18 @@ impl Device for CudaDevice {
     }
 
     /// 1 if the device fails, because the next frame then reports the error.
-    fn frames_per_batch(&mut self, settings: &FrameSettings) -> usize {
-        self.batch_frames(settings).unwrap_or(1)
+    fn frames_per_batch(&mut self, settings: &FrameSettings, delivery: Delivery) -> usize {
+        self.batch_frames(settings, delivery).unwrap_or(1)
     }
 
-    fn submit_batch(&mut self, frames: Vec<Frame>, settings: &FrameSettings) -> Result<(), DeviceError> {
-        let Batch { frame, settings, views } = Batch::new(frames, settings)?;
-        let picture = Picture { frame: &frame, settings: &settings, delivery: Delivery::default(), views: &views };
+    fn submit_batch(
+        &mut self,
+        frames: Vec<Frame>,
+        settings: &FrameSettings,
+        delivery: Delivery,
+    ) -> Result<(), DeviceError> {
+        let Batch { frame, settings, delivery, views } = Batch::new(frames, settings, delivery)?;
+        let picture = Picture { frame: &frame, settings: &settings, delivery, views: &views };
         self.start(picture, None, None).map(drop)
     }
 
@@ -314,7 +325,9 @@ impl Device for CudaDevice {
         }
         let picture = Picture { frame, settings, delivery: Delivery::default(), views: &[] };
         self.start(picture, None, Some(OwnRays::default()))?;
-        Ok(self.wait(&|| false)?.own_rays)
+        let picture = self.wait(&|| false)?;
+        // The rest of the picture is dropped in the GPU's context.
+        self.with("rendering", |_| Ok(picture.own_rays))
     }
 
     fn trace(
@@ -353,7 +366,8 @@ pub(super) fn no_scene() -> DeviceError {
 impl Drop for CudaDevice {
     /// The fields free their memory in this context, and no work may use it then. Errors are ignored because they cannot be returned.
     fn drop(&mut self) {
-        if CurrentContext::set_current(&self.context).is_ok() {
+        self.before = OtherContext::replace(&self.context).ok();
+        if self.before.is_some() {
             for slot in &mut self.slots {
                 let _ = slot.abandon();
             }

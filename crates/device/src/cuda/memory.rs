@@ -273,15 +273,42 @@ impl Drop for Lent {
     }
 }
 
-/// Calls `work` with a GPU's context on this thread, which may belong to another library.
+/// The context that another library made current on the calling thread, or none. Threads of Python belong to other libraries, whose current GPU must not
+/// change. Dropped on the same thread, it is current again.
+pub struct OtherContext {
+    /// Address of the driver's context; 0 if there was none.
+    address: usize,
+}
+
+impl OtherContext {
+    /// Remembers the current context of the calling thread. The driver must be initialised.
+    pub fn remember() -> Self {
+        let mut before = ptr::null_mut();
+        // SAFETY: `before` receives the thread's context, or stays null.
+        unsafe { sys::cuCtxGetCurrent(&mut before) };
+        Self { address: before as usize }
+    }
+
+    /// Remembers the current context, and makes a GPU's context current.
+    pub fn replace(context: &Context) -> CudaResult<Self> {
+        let before = Self::remember();
+        CurrentContext::set_current(context)?;
+        Ok(before)
+    }
+}
+
+impl Drop for OtherContext {
+    /// Errors are ignored because they cannot be returned.
+    fn drop(&mut self) {
+        // SAFETY: the context was current on this thread before, and its owner keeps it.
+        unsafe { sys::cuCtxSetCurrent(self.address as sys::CUcontext) };
+    }
+}
+
+/// Calls `work` with a GPU's context on this thread.
 pub fn in_context<T>(context: &Context, work: impl FnOnce() -> CudaResult<T>) -> CudaResult<T> {
-    let mut before = ptr::null_mut();
-    // SAFETY: the driver is initialised, since there is a context; `before` receives the thread's context, or null.
-    unsafe { sys::cuCtxGetCurrent(&mut before) };
-    let result = CurrentContext::set_current(context).and_then(|()| work());
-    // SAFETY: the context was current on this thread until now.
-    unsafe { sys::cuCtxSetCurrent(before) };
-    result
+    let _before = OtherContext::replace(context)?;
+    work()
 }
 
 /// Returns the bytes of a slice.

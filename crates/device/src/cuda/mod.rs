@@ -29,6 +29,8 @@ mod queries;
 #[cfg(throng_cuda)]
 mod slot;
 #[cfg(throng_cuda)]
+mod spare;
+#[cfg(throng_cuda)]
 mod start;
 #[cfg(throng_cuda)]
 mod tables;

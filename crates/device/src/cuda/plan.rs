@@ -12,9 +12,10 @@ use super::{
     waves::{Cut, PathNeeds},
 };
 use crate::{
-    Accumulation, DeviceError, FrameSettings,
+    Accumulation, Delivery, DeviceError, FrameSettings,
     batch::{self, Picture},
     exr::exr_bytes,
+    kept::KeptLayout,
     records::{material_tables::has_panes, params::pixel_items},
 };
 use cust::memory::mem_get_info;
@@ -35,6 +36,12 @@ const BATCH_MEMORY: usize = 4;
 /// Samples per pixel and launch in the loop schedule.
 const LOOP_SAMPLES: u32 = 4;
 
+/// Bytes of a picture that stays on the GPU; 0 for others.
+fn kept_bytes(settings: &FrameSettings, delivery: Delivery) -> usize {
+    let layout = KeptLayout { aovs: settings.aovs, pixels: settings.film_pixels() };
+    if delivery.keeps_picture { layout.bytes() } else { 0 }
+}
+
 impl CudaDevice {
     /// Checks that the picture's memory is available, and decides how the picture is cut into launches. Also returns the rows of files that are
     /// requested, unless memory is short for them; the host then creates the files from pixels and AOVs.
@@ -43,10 +50,11 @@ impl CudaDevice {
         let items = pixel_items(settings)?;
         let limit = self.paths_per_launch;
         let mut need = self.need(of)?;
-        let free = self.with("asking for free memory", |device| {
-            let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
-            Ok(mem_get_info()?.0 + own)
-        })?;
+        let mut free = self.free_bytes()?;
+        if need.check(free).is_err() && self.kept.spare_bytes() > 0 {
+            self.with("making room for a picture", |device| device.kept.release())?;
+            (need, free) = (self.need(of)?, self.free_bytes()?);
+        }
         let blocks = |rows: &FileRows| exr_bytes(rows, settings.film_size()) * SLOTS;
         let file_rows = of.picture.delivery.file_rows.filter(|rows| need.total() + blocks(rows) < free / 2);
         need.add("files", file_rows.as_ref().map_or(0, blocks));
@@ -70,14 +78,22 @@ impl CudaDevice {
         Ok((Cut::Waves { paths: capacity, needs }, file_rows))
     }
 
+    /// Bytes of memory that is free, or belongs to slots.
+    fn free_bytes(&mut self) -> Result<usize, DeviceError> {
+        self.with("asking for free memory", |device| {
+            let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
+            Ok(mem_get_info()?.0 + own)
+        })
+    }
+
     /// Number of frames with these settings in a batch, as [`Device::frames_per_batch`](crate::Device::frames_per_batch).
-    pub(super) fn batch_frames(&mut self, settings: &FrameSettings) -> Result<usize, DeviceError> {
+    pub(super) fn batch_frames(&mut self, settings: &FrameSettings, delivery: Delivery) -> Result<usize, DeviceError> {
         let paths = u64::from(pixel_items(settings)?) * u64::from(settings.samples);
         let frames = batch::frames_in(settings, BATCH_PATHS, paths);
         let sums = size_of::<u32>() * (Accumulation::words(settings) + Accumulation::odd_words(settings));
         let shade = if settings.measures_shade() { size_of::<[f32; 4]>() } else { 0 };
         let pixel = settings.pixel_bytes() + size_of::<f32>() * settings.aovs.channels() + shade;
-        let own = SLOTS * (sums + settings.film_pixels() * pixel);
+        let own = SLOTS * (sums + settings.film_pixels() * pixel + kept_bytes(settings, delivery));
         let free = self.with("asking for free memory", |_| mem_get_info())?.0;
         Ok(frames.min(free / BATCH_MEMORY / own.max(1)).max(1))
     }
@@ -95,6 +111,8 @@ impl CudaDevice {
         need.add("lights", lights * 9 / 8 * SLOTS);
         let aovs = aov_bytes(self.scene()?, frame, settings, delivery.layer_sums);
         need.add("layers", aovs * SLOTS);
+        let kept = kept_bytes(settings, delivery) * SLOTS;
+        need.add("pictures that stay on the GPU", kept.saturating_sub(self.kept.spare_bytes()));
         if !frame.shapes.is_empty() {
             let bytes = tree_bytes(frame) * 9 / 8 + Slot::shape_bytes(self.scene()?, frame);
             need.add("meshes that deform", bytes * SLOTS);

@@ -21,8 +21,8 @@ impl<'a> Batches<'a> {
     /// Batches of `job` on a device that has loaded its scene.
     pub fn of(job: &'a RenderJob, device: &mut dyn Device) -> Self {
         let has_labels = !job.output.labels.list().is_empty();
-        let is_alone = job.denoising.is_some() || has_labels || job.delivery.keeps_picture || job.frames.len() < 2;
-        let most = if is_alone { 1 } else { device.frames_per_batch(&job.settings) };
+        let is_alone = job.denoising.is_some() || has_labels || job.frames.len() < 2;
+        let most = if is_alone { 1 } else { device.frames_per_batch(&job.settings, job.delivery) };
         Self { job, most: if job.output.claims.is_some() { most.min(MOST_CLAIMED) } else { most } }
     }
 

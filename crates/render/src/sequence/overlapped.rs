@@ -244,7 +244,7 @@ impl TracedBatch {
             let submitted = if frames.len() == 1 {
                 device.submit(frames.remove(0), &settings, delivery)
             } else {
-                device.submit_batch(frames, &settings)
+                device.submit_batch(frames, &settings, delivery)
             };
             submitted.map_err(|source| RenderError::Device { frame, source })?;
         }

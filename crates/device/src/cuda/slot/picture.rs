@@ -5,21 +5,21 @@ use super::{
     work::{Outcome, Phase, RemainingWork, Task, elapsed, event_now},
 };
 use crate::{
-    Accumulation, AccumulationState, OwnRays, Plane,
+    Accumulation, AccumulationState, KeptPicture, OwnRays, Plane,
     cuda::{
         aovs,
         denoise_filter::GpuFrame,
-        kept::{GpuPicture, KeptLayout},
         kernels::{Kernels, arguments},
         memory::bytes_of,
         waves::GpuStage,
     },
+    kept::KeptLayout,
     records::params::aim_display,
 };
 use bytemuck::Zeroable;
 use bytes::Bytes;
 use cust::{error::CudaResult, event::Event};
-use std::{mem, ops::Range, time::Duration};
+use std::{mem, ops::Range, sync::Arc, time::Duration};
 use throng_abi::{self as abi, DenoiseLayers, ExrParams, Params, PictureParams, RayTally};
 use throng_picture::aov::{Aov, AovImage, channels::FileBlocks};
 
@@ -37,7 +37,7 @@ pub struct FinishedFrame {
     /// The frame in the form that the denoiser reads, instead of pixels and AOVs that were not requested.
     pub records: Option<GpuFrame>,
     /// The picture on the GPU, instead of pixels and AOVs.
-    pub kept: Option<GpuPicture>,
+    pub kept: Option<KeptPicture>,
     /// Number of frames whose pictures these are.
     pub frames: usize,
     pub tally: RayTally,
@@ -134,7 +134,7 @@ impl Slot {
     /// Queues the conversion of the film to radiance and display colours in memory of their own, and the copy of the AOVs to it.
     fn keep(&mut self, work: &RemainingWork, mut params: Params, kernels: &Kernels) -> CudaResult<Phase> {
         let layout = KeptLayout { aovs: work.task.aovs, pixels: pixel_count(&params) };
-        let kept = self.kept.take(layout, &self.stream)?;
+        let kept = self.kept.take(layout.bytes(), &self.stream)?;
         for (plane, pixel_type) in [(Plane::Radiance, abi::PIXELS_F32), (Plane::Display, abi::PIXELS_U8)] {
             params.display.pixel_type = pixel_type;
             params.film.pixels = kept.at(layout.offset(plane).unwrap_or_default());
@@ -144,9 +144,16 @@ impl Slot {
         let (picture, stream) = (&mut self.picture, &self.stream);
         // SAFETY: the AOVs are not written before the slot gets another frame, and the picture is taken after the event that follows.
         unsafe {
-            kept.copy_aovs_later(self.aovs.images(), stream)?;
+            let mut from = 0;
+            for aov in layout.aovs.iter() {
+                let bytes = aovs::image_bytes([aov].into_iter().collect(), layout.pixels);
+                let to = layout.offset(Plane::Aov(aov)).unwrap_or_default();
+                kept.copy_later(to, self.aovs.images(), from..from + bytes, stream)?;
+                from += bytes;
+            }
             self.tally.read_later(picture, 0, size_of::<RayTally>(), stream)?;
         }
+        let kept = KeptPicture::new(Arc::new(kept), layout);
         Ok(Phase::Finished(event_now(stream)?, Outcome::Kept(kept)))
     }
 

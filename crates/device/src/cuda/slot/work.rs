@@ -1,10 +1,9 @@
 //! The work that a frame requires, and the steps in which it is queued.
 
 use crate::{
-    OwnRays,
+    KeptPicture, OwnRays,
     cuda::{
         denoise_filter::GpuFrame,
-        kept::GpuPicture,
         waves::{Chunk, ChunkLaunch, Cut, GpuStage},
     },
     film::adaptive::Passes,
@@ -83,7 +82,7 @@ pub(super) enum Outcome {
     /// Blocks of a file in page-locked memory: their offsets and total size in bytes.
     Blocks(Vec<u64>, usize),
     /// A picture on the GPU.
-    Kept(GpuPicture),
+    Kept(KeptPicture),
 }
 
 impl Phase {
