@@ -13,13 +13,13 @@ use throng::{
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
 use throng_device::{
-    CpuDevice, Delivery, Device, Frame, FrameSettings, RayCounts, RayKind, Rendered,
+    CpuDevice, Delivery, Device, Frame, FrameSettings, KeptPicture, MatteNumbers, Plane, RayCounts, RayKind, Rendered,
     batch::can_join,
     cuda::{CudaDevice, gpus},
 };
 use throng_output::{ColorDepth, Encoding, ExrCompression, FileFormat, Manifests, Metadata, Picture, Pixels};
 use throng_picture::{
-    aov::{Aov, AovSet},
+    aov::{Aov, AovSet, cryptomatte},
     pixels::PixelType,
 };
 use throng_render::{PoseSettings, Poser};
@@ -197,6 +197,47 @@ fn frames_of_a_batch_are_those_that_are_rendered_alone() {
         }
     }
     assert!(joined > 20, "{joined} batches");
+}
+
+#[test]
+fn pictures_that_stay_on_the_gpu_have_the_bits_of_those_on_the_host() {
+    let Some(mut device) = gpu() else { return };
+    let scene = Arc::new(load("tests/golden/scenes/paths.ron".as_ref()).unwrap());
+    device.load(scene.clone()).unwrap();
+    let aovs = [Aov::Depth, Aov::Alpha, Aov::Instance].into_iter().collect();
+    let plain = settings(&scene, Integrator::Path);
+    let settings = FrameSettings { width: 33, height: 31, pixels: PixelType::F32, aovs, transparent: true, ..plain };
+    let pixels = 33 * 31;
+    let frames = views_of(&scene, &settings);
+    let host: Vec<Rendered> = frames.iter().map(|frame| render(&mut device, frame, &settings)).collect();
+    let delivery = Delivery { keeps_picture: true, ..Delivery::default() };
+    let mut kept: Vec<KeptPicture> = Vec::new();
+    for batch in [&frames[..4], &frames[4..]] {
+        device.submit_batch(batch.to_vec(), &settings, delivery).unwrap();
+        kept.extend(batch.iter().map(|_| device.collect(&|| false).unwrap().kept.unwrap()));
+    }
+    let joined = KeptPicture::joined(&kept).unwrap();
+    let numbers = Arc::new(MatteNumbers::new(
+        (0..scene.instances.len()).map(|index| (cryptomatte::id(&scene.instance_name(index)), index as i32)),
+    ));
+    let (mut radiance, mut found) = (Vec::new(), Vec::new());
+    for (kept, host) in kept.iter().zip(&host) {
+        assert!(kept.image(Plane::Radiance).unwrap().read(pixels).unwrap() == host.pixels);
+        for layer in &host.aovs {
+            let own = kept.image(Plane::Aov(layer.aov)).unwrap().read(pixels).unwrap();
+            assert!(own == bytemuck::cast_slice::<f32, u8>(&layer.values), "{}", layer.aov);
+        }
+        let matte = host.aovs.iter().find(|layer| layer.aov == Aov::Instance).unwrap();
+        let expected = numbers.of_matte(&matte.values, Aov::Instance.channels());
+        assert!(expected.iter().any(|&number| number >= 0));
+        let own = kept.numbers(Aov::Instance, &numbers).unwrap().unwrap().read(pixels).unwrap();
+        assert!(own == bytemuck::cast_slice::<i32, u8>(&expected));
+        radiance.extend_from_slice(&host.pixels);
+        found.extend(own);
+    }
+    assert!(joined.image(Plane::Radiance).unwrap().read(7 * pixels).unwrap() == radiance);
+    assert!(joined.numbers(Aov::Instance, &numbers).unwrap().unwrap().read(7 * pixels).unwrap() == found);
+    assert!(joined.flow(false).unwrap().is_none());
 }
 
 #[test]

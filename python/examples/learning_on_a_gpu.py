@@ -39,12 +39,9 @@ def main() -> None:
         directions /= np.linalg.norm(directions, axis=1, keepdims=True)
         distances = random.uniform(1, 3, args.batch) * reach
         cameras = [throng.Camera(eye=center + d * far, target=center, fov=40) for d, far in zip(directions, distances)]
-        pictures, nearest = [], []
-        for frame in renderer.render_many(cameras):
-            pictures.append(torch.from_dlpack(frame.srgb))
-            nearest.append(torch.from_dlpack(frame.depth).min())
-        pictures = torch.stack(pictures).permute(0, 3, 1, 2) / 255
-        expected = torch.stack(nearest) / reach
+        batch = renderer.render_batch(cameras)
+        pictures = torch.from_dlpack(batch.srgb).permute(0, 3, 1, 2) / 255
+        expected = torch.from_dlpack(batch.depth).amin((1, 2)) / reach
         loss = torch.nn.functional.mse_loss(network(pictures)[:, 0], expected)
         optimizer.zero_grad()
         loss.backward()

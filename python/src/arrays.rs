@@ -47,12 +47,18 @@ pub fn image<'py, T: numpy::Element>(
     values: Vec<T>,
     (width, height, channels): (u32, u32, usize),
 ) -> PyResult<Bound<'py, PyAny>> {
-    let flat = PyArray1::from_vec(py, values);
-    let (height, width) = (height as usize, width as usize);
-    Ok(match channels {
-        1 => shaped(&flat, [height, width])?,
-        _ => shaped(&flat, [height, width, channels])?,
-    })
+    of_shape(py, values, image_shape((width, height), channels))
+}
+
+/// The shape of an image: (height, width, channels), or (height, width) for one channel.
+pub fn image_shape((width, height): (u32, u32), channels: usize) -> Vec<usize> {
+    let (width, height) = (width as usize, height as usize);
+    if channels == 1 { vec![height, width] } else { vec![height, width, channels] }
+}
+
+/// An array that owns `values`.
+pub fn of_shape<T: numpy::Element>(py: Python<'_>, values: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'_, PyAny>> {
+    shaped(&PyArray1::from_vec(py, values), shape)
 }
 
 fn shaped<'py, T: numpy::Element, D>(flat: &Bound<'py, PyArray1<T>>, shape: D) -> PyResult<Bound<'py, PyAny>>

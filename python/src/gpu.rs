@@ -12,12 +12,12 @@ use std::{
     ptr,
     sync::Arc,
 };
-use throng::GpuImage;
-use throng_device::{KeptPicture, Plane};
+use throng_device::{KeptImage, KeptMemory, ValueType};
 
 /// DLPack's number of CUDA devices.
 const DL_CUDA: i32 = 2;
 /// DLPack's numbers of types.
+const DL_INT: u8 = 0;
 const DL_UINT: u8 = 1;
 const DL_FLOAT: u8 = 2;
 /// Names of a capsule before and after its tensor is taken.
@@ -52,39 +52,31 @@ struct DlManagedTensor {
 #[repr(C)]
 struct Owner {
     managed: DlManagedTensor,
-    shape: [i64; 3],
-    _picture: Arc<dyn KeptPicture>,
+    shape: Vec<i64>,
+    _memory: Arc<dyn KeptMemory>,
 }
 
 /// An array on a GPU: rows from the top, without gaps.
 #[pyclass(frozen)]
 pub struct GpuArray {
-    picture: Arc<dyn KeptPicture>,
-    plane: Plane,
-    size: (u32, u32),
+    image: KeptImage,
+    /// Lengths of the axes: frames if there are several, rows, columns, and channels if there are several.
+    shape: Vec<usize>,
 }
 
 impl GpuArray {
-    /// An image of a frame. None if the frame lacks it.
-    pub fn of(image: &GpuImage, plane: Plane) -> Option<Self> {
-        let picture = image.picture();
-        picture.address(plane)?;
-        Some(Self { picture: picture.clone(), plane, size: image.size() })
+    /// An image of frames of this size; `frames` is their number if the array has an axis for them.
+    pub fn of(image: KeptImage, frames: Option<usize>, size: (u32, u32)) -> Self {
+        let of_frame = arrays::image_shape(size, image.format().channels);
+        Self { shape: frames.into_iter().chain(of_frame).collect(), image }
     }
 
-    fn address(&self) -> u64 {
-        self.picture.address(self.plane).unwrap_or_default()
+    fn values(&self) -> ValueType {
+        self.image.format().values
     }
 
-    fn is_bytes(&self) -> bool {
-        self.plane == Plane::Display
-    }
-
-    /// Lengths of the axes, of which the last is left out for one channel.
-    fn lengths(&self) -> ([i64; 3], usize) {
-        let (width, height) = self.size;
-        let channels = self.plane.channels();
-        ([height.into(), width.into(), channels as i64], if channels == 1 { 2 } else { 3 })
+    fn ordinal(&self) -> u32 {
+        self.image.memory().ordinal()
     }
 }
 
@@ -92,27 +84,32 @@ impl GpuArray {
 impl GpuArray {
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let (lengths, axes) = self.lengths();
-        PyTuple::new(py, &lengths[..axes])
+        PyTuple::new(py, &self.shape)
     }
 
     #[getter]
     fn dtype(&self) -> &'static str {
-        if self.is_bytes() { "uint8" } else { "float32" }
+        match self.values() {
+            ValueType::U8 => "uint8",
+            ValueType::I32 => "int32",
+            ValueType::F32 => "float32",
+        }
     }
 
     /// A copy in host memory.
     fn numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = py.detach(|| self.picture.read(self.plane)).map_err(raised)?;
-        let shape = (self.size.0, self.size.1, self.plane.channels());
-        if self.is_bytes() {
-            return arrays::image(py, bytes, shape);
+        let pixels = self.shape.iter().product::<usize>() / self.image.format().channels;
+        let bytes = py.detach(|| self.image.read(pixels)).map_err(raised)?;
+        let shape = self.shape.clone();
+        match self.values() {
+            ValueType::U8 => arrays::of_shape(py, bytes, shape),
+            ValueType::I32 => arrays::of_shape::<i32>(py, bytemuck::pod_collect_to_vec(&bytes), shape),
+            ValueType::F32 => arrays::of_shape::<f32>(py, bytemuck::pod_collect_to_vec(&bytes), shape),
         }
-        arrays::image::<f32>(py, bytemuck::pod_collect_to_vec(&bytes), shape)
     }
 
     fn __dlpack_device__(&self) -> (i32, i32) {
-        (DL_CUDA, self.picture.ordinal() as i32)
+        (DL_CUDA, self.ordinal() as i32)
     }
 
     /// A capsule with the array, which shares its memory.
@@ -132,13 +129,11 @@ impl GpuArray {
                 "this array is shared where it is: copy it by numpy(), or after it is taken",
             ));
         }
-        self.picture.read_by_stream(stream.is_none_or(|stream| stream == LEGACY_STREAM));
+        self.image.memory().read_by_stream(stream.is_none_or(|stream| stream == LEGACY_STREAM));
         let owner = Box::into_raw(Box::new(self.owner()));
         // SAFETY: `owner` is valid until its deleter is called, here or by the capsule's consumer.
         unsafe {
-            let (lengths, _) = self.lengths();
-            (*owner).shape = lengths;
-            (*owner).managed.tensor.shape = (&raw mut (*owner).shape).cast();
+            (*owner).managed.tensor.shape = (*owner).shape.as_mut_ptr();
             let capsule = ffi::PyCapsule_New(owner.cast(), FRESH.as_ptr(), Some(drop_capsule));
             if capsule.is_null() {
                 drop(Box::from_raw(owner));
@@ -151,34 +146,41 @@ impl GpuArray {
     #[getter]
     fn __cuda_array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         // Its readers do not name their streams.
-        self.picture.read_by_stream(false);
+        self.image.memory().read_by_stream(false);
         let out = PyDict::new(py);
         out.set_item("shape", self.shape(py)?)?;
-        out.set_item("typestr", if self.is_bytes() { "|u1" } else { "<f4" })?;
-        out.set_item("data", (self.address(), false))?;
+        let typestr = match self.values() {
+            ValueType::U8 => "|u1",
+            ValueType::I32 => "<i4",
+            ValueType::F32 => "<f4",
+        };
+        out.set_item("typestr", typestr)?;
+        out.set_item("data", (self.image.address(), false))?;
         out.set_item("strides", py.None())?;
         out.set_item("version", 3)?;
         Ok(out)
     }
 
     fn __repr__(&self) -> String {
-        let (lengths, axes) = self.lengths();
-        let (dtype, ordinal) = (self.dtype(), self.picture.ordinal());
-        format!("GpuArray(shape={:?}, dtype={dtype}, device=cuda:{ordinal})", &lengths[..axes])
+        format!("GpuArray(shape={:?}, dtype={}, device=cuda:{})", self.shape, self.dtype(), self.ordinal())
     }
 }
 
 impl GpuArray {
     /// The tensor, without the address of its shape.
     fn owner(&self) -> Owner {
-        let (_, axes) = self.lengths();
+        let values = self.values();
         let tensor = DlTensor {
-            data: self.address() as *mut c_void,
+            data: self.image.address() as *mut c_void,
             device_type: DL_CUDA,
-            device_id: self.picture.ordinal() as i32,
-            ndim: axes as i32,
-            code: if self.is_bytes() { DL_UINT } else { DL_FLOAT },
-            bits: if self.is_bytes() { 8 } else { 32 },
+            device_id: self.ordinal() as i32,
+            ndim: self.shape.len() as i32,
+            code: match values {
+                ValueType::U8 => DL_UINT,
+                ValueType::I32 => DL_INT,
+                ValueType::F32 => DL_FLOAT,
+            },
+            bits: 8 * values.bytes() as u8,
             lanes: 1,
             shape: ptr::null_mut(),
             // Row-major without gaps.
@@ -186,7 +188,8 @@ impl GpuArray {
             byte_offset: 0,
         };
         let managed = DlManagedTensor { tensor, context: ptr::null_mut(), deleter: delete };
-        Owner { managed, shape: [0; 3], _picture: self.picture.clone() }
+        let shape = self.shape.iter().map(|&length| length as i64).collect();
+        Owner { managed, shape, _memory: self.image.memory().clone() }
     }
 }
 

@@ -15,32 +15,35 @@ use pyo3::{
 };
 use std::{
     ffi::OsString,
+    mem::ManuallyDrop,
+    ops::{Deref, DerefMut},
     process,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread::{self, JoinHandle},
     time::Duration,
 };
-use throng::{DeviceChoice, FrameProgress, Ray, cli};
+use throng::{DeviceChoice, FrameProgress, GpuImage, Ray, cli};
 
 /// Frames that may wait for Python. One is taken while the next is rendered.
 const WAITING: usize = 2;
 /// Stack of the rendering thread, in bytes.
-pub const STACK: usize = 16 << 20;
+const STACK: usize = 16 << 20;
 /// How often a waiting call looks for Ctrl-C.
 pub const LOOK: Duration = Duration::from_millis(50);
 
 /// The error of a call whose thread panicked.
-pub const LOST: &str = "the rendering thread failed, and its renderer is lost: standard error has the message";
+pub const LOST: &str = "the rendering thread failed: standard error has the message";
 
 /// Renders frames of one scene on one device, and keeps both.
 #[pyclass(frozen)]
 pub struct Renderer {
     source: Py<Source>,
     idle: Idle,
+    names: Arc<Names>,
     /// Whether frames stay on the GPU.
     on_gpu: bool,
     /// The process that made it. Threads and devices do not survive a fork.
@@ -54,11 +57,61 @@ fn lock(idle: &Idle) -> MutexGuard<'_, Option<throng::Renderer>> {
     idle.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The library's renderer while it works. It is idle again once this is dropped, also after a panic: then it opens its device again.
+pub struct AtWork {
+    renderer: ManuallyDrop<throng::Renderer>,
+    idle: Idle,
+}
+
+impl Deref for AtWork {
+    type Target = throng::Renderer;
+
+    fn deref(&self) -> &throng::Renderer {
+        &self.renderer
+    }
+}
+
+impl DerefMut for AtWork {
+    fn deref_mut(&mut self) -> &mut throng::Renderer {
+        &mut self.renderer
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        // SAFETY: the renderer is taken once, here.
+        let renderer = unsafe { ManuallyDrop::take(&mut self.renderer) };
+        *lock(&self.idle) = Some(renderer);
+    }
+}
+
+/// Starts a rendering thread.
+pub fn spawn(work: impl FnOnce() + Send + 'static) -> PyResult<JoinHandle<()>> {
+    let thread = thread::Builder::new().name("render".into()).stack_size(STACK).spawn(work);
+    thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))
+}
+
+/// What a call returns.
+#[derive(Clone, Copy)]
+enum Form {
+    Host,
+    Gpu,
+    /// All frames as one, on a GPU.
+    GpuBatch,
+}
+
 #[pymethods]
 impl Renderer {
-    /// `flags` are flags of `throng render` for pictures. With `on_gpu`, frames stay in the GPU's memory.
+    /// `flags` are flags of `throng render` for pictures. With `on_gpu`, frames stay in the GPU's memory. `ids` replace the numbers of instances.
     #[new]
-    fn new(source: Py<Source>, flags: Vec<OsString>, device: &str, threads: u16, on_gpu: bool) -> PyResult<Self> {
+    fn new(
+        source: Py<Source>,
+        flags: Vec<OsString>,
+        device: &str,
+        threads: u16,
+        on_gpu: bool,
+        ids: Option<Vec<i32>>,
+    ) -> PyResult<Self> {
         let mut options = cli::picture_options(flags).map_err(raised)?;
         let device: DeviceChoice = device.parse().map_err(raised)?;
         let renderer = match source.get().origin() {
@@ -69,7 +122,8 @@ impl Renderer {
             Origin::Built(scene) => throng::Renderer::from_scene(scene.clone()),
         };
         let renderer = renderer.map_err(raised)?.with(|own| *own = options).device(device).threads(threads);
-        Ok(Self { source, idle: Arc::new(Mutex::new(Some(renderer))), on_gpu, process: process::id() })
+        let (idle, names) = (Arc::new(Mutex::new(Some(renderer))), Arc::new(Names::with_ids(ids)));
+        Ok(Self { source, idle, names, on_gpu, process: process::id() })
     }
 
     /// Begins to render frames `numbers` of `views`, or of the scene's own cameras if there are none.
@@ -81,8 +135,24 @@ impl Renderer {
         size: Option<(u32, u32)>,
         watcher: Option<Py<PyAny>>,
     ) -> PyResult<Frames> {
-        let renderer = self.prepared(&views, size)?;
-        Frames::begin((renderer, self.idle.clone()), (numbers, self.on_gpu), watcher)
+        let form = if self.on_gpu { Form::Gpu } else { Form::Host };
+        Frames::begin(self.prepared(&views, size)?, (numbers, form), self.names.clone(), watcher)
+    }
+
+    /// Renders frames to one on the GPU, with arrays for all of them; otherwise as [`Self::frames`].
+    fn batch(
+        &self,
+        py: Python<'_>,
+        numbers: Vec<u32>,
+        views: Vec<ViewFields>,
+        size: Option<(u32, u32)>,
+        watcher: Option<Py<PyAny>>,
+    ) -> PyResult<Frame> {
+        let work = (numbers, Form::GpuBatch);
+        let frames = Frames::begin(self.prepared(&views, size)?, work, self.names.clone(), watcher)?;
+        let batch = frames.__next__(py)?.ok_or_else(|| PyRuntimeError::new_err(LOST));
+        frames.close(py);
+        batch
     }
 
     /// Writes frames to files. `flags` are flags of `throng render` for frames and files; views and sizes are as for [`Self::frames`]. `watcher` is
@@ -97,9 +167,7 @@ impl Renderer {
     ) -> PyResult<u32> {
         let options = cli::frame_options(flags).map_err(raised)?;
         let renderer = self.prepared(&views, size)?;
-        let (renderer, count) = files::write(py, renderer, options, watcher)?;
-        *lock(&self.idle) = Some(renderer);
-        count
+        files::write(py, renderer, options, watcher)
     }
 
     /// Nearest hits of rays in a frame: distance, normal, barycentric weights, primitive, mesh, instance and material. A miss has an infinite
@@ -156,21 +224,22 @@ impl Renderer {
 }
 
 impl Renderer {
-    fn take(&self) -> PyResult<throng::Renderer> {
+    fn take(&self) -> PyResult<AtWork> {
         if process::id() != self.process {
             let message = "this renderer belongs to the process before the fork: make one in the child, or start \
                            processes by multiprocessing.set_start_method(\"spawn\")";
             return Err(PyRuntimeError::new_err(message));
         }
-        let mut renderer = lock(&self.idle).take().ok_or_else(|| {
+        let renderer = lock(&self.idle).take().ok_or_else(|| {
             PyRuntimeError::new_err("this renderer is at work: take all of its frames first, or close their iterator")
         })?;
+        let mut renderer = AtWork { renderer: ManuallyDrop::new(renderer), idle: self.idle.clone() };
         renderer.set_placements(self.source.get().placed());
         Ok(renderer)
     }
 
     /// Takes the renderer for frames of these views and this size.
-    fn prepared(&self, views: &[ViewFields], size: Option<(u32, u32)>) -> PyResult<throng::Renderer> {
+    fn prepared(&self, views: &[ViewFields], size: Option<(u32, u32)>) -> PyResult<AtWork> {
         let views = self::views(views)?;
         let mut renderer = self.take()?;
         renderer.set_views(views);
@@ -184,12 +253,7 @@ impl Renderer {
         work: impl FnOnce(&mut throng::Renderer) -> Result<T, throng::Error> + Send,
     ) -> PyResult<T> {
         let mut renderer = self.take()?;
-        let (renderer, result) = py.detach(move || {
-            let result = work(&mut renderer);
-            (renderer, result)
-        });
-        *lock(&self.idle) = Some(renderer);
-        result.map_err(raised)
+        py.detach(move || work(&mut renderer)).map_err(raised)
     }
 }
 
@@ -222,31 +286,31 @@ struct Work {
 }
 
 /// What the rendering thread finds out.
-#[derive(Default)]
 struct Found {
-    /// Numbers of the scene's instances and materials by their Cryptomatte ids, once they are needed.
     names: Arc<Names>,
     /// Progress of the frame under way, if the device reports it.
     progress: OnceLock<Arc<FrameProgress>>,
+    /// Number of frames that are rendered, of a call that returns all at once.
+    rendered: AtomicUsize,
 }
 
 impl Frames {
     fn begin(
-        (mut renderer, idle): (throng::Renderer, Idle),
-        (numbers, on_gpu): (Vec<u32>, bool),
+        mut renderer: AtWork,
+        (numbers, form): (Vec<u32>, Form),
+        names: Arc<Names>,
         watcher: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let count = numbers.len();
         let stop = Arc::new(AtomicBool::new(false));
         let (send, ready) = sync_channel(WAITING);
-        let found = Arc::new(Found::default());
+        let found = Arc::new(Found { names, progress: OnceLock::new(), rendered: AtomicUsize::new(0) });
         let (stopped, finds) = (stop.clone(), found.clone());
-        let work = move || {
-            render(&mut renderer, (&numbers, on_gpu), &send, (&stopped, &finds));
-            *lock(&idle) = Some(renderer);
-        };
-        let thread = thread::Builder::new().name("render".into()).stack_size(STACK).spawn(work);
-        let thread = thread.map_err(|error| PyRuntimeError::new_err(format!("cannot start a thread: {error}")))?;
+        let thread = spawn(move || {
+            render(&mut renderer, (&numbers, form), &send, (&stopped, &finds));
+            // The renderer is idle before the channel closes.
+            drop(renderer);
+        })?;
         let work = Work { ready, thread: Some(thread), found, taken: 0 };
         Ok(Self { work: Mutex::new(work), stop, count, watcher })
     }
@@ -263,7 +327,7 @@ impl Frames {
 /// Renders frames until an error, a stop, or the end of the receiver.
 fn render(
     renderer: &mut throng::Renderer,
-    (numbers, on_gpu): (&[u32], bool),
+    (numbers, form): (&[u32], Form),
     send: &SyncSender<Result<Picture, throng::Error>>,
     (stop, found): (&AtomicBool, &Found),
 ) {
@@ -286,10 +350,18 @@ fn render(
     let stopped = || stop.load(Ordering::Relaxed);
     let give = |picture| if stopped() { Err(End::Told) } else { send.send(Ok(picture)).map_err(|_| End::Told) };
     let numbers = numbers.iter().copied();
-    let rendered = if on_gpu {
-        renderer.kept(numbers, &stopped, |image| give(Picture::Gpu(image)))
-    } else {
-        renderer.layered(numbers, &stopped, |image| give(Picture::Host(Box::new(image))))
+    let rendered = match form {
+        Form::Host => renderer.layered(numbers, &stopped, |image| give(Picture::Host(Box::new(image)))),
+        Form::Gpu => renderer.kept(numbers, &stopped, |image| give(Picture::Gpu(image))),
+        Form::GpuBatch => {
+            let mut images = Vec::new();
+            let all = renderer.kept(numbers, &stopped, |image| {
+                images.push(image);
+                found.rendered.store(images.len(), Ordering::Relaxed);
+                if stopped() { Err(End::Told) } else { Ok(()) }
+            });
+            all.and_then(|()| give(Picture::GpuBatch(GpuImage::joined(images)?)))
+        }
     };
     if let Err(End::Failed(error)) = rendered
         && !error.is_stop()
@@ -311,8 +383,8 @@ impl Frames {
                 let mut work = self.work.lock().unwrap_or_else(PoisonError::into_inner);
                 let next = work.ready.recv_timeout(LOOK);
                 let mut panicked = false;
-                match next {
-                    Ok(Ok(_)) => work.taken += 1,
+                match &next {
+                    Ok(Ok(picture)) => work.taken += picture.count(),
                     Err(RecvTimeoutError::Timeout) => {}
                     _ => panicked = self.end(&mut work),
                 }
@@ -328,7 +400,8 @@ impl Frames {
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {
                     let share = found.progress.get().map_or(0.0, |progress| progress.share());
-                    self.watch(py, taken as f64 + share)?;
+                    let rendered = found.rendered.load(Ordering::Relaxed);
+                    self.watch(py, (taken + rendered) as f64 + share)?;
                 }
             }
         }

@@ -426,11 +426,32 @@ class Scenes(unittest.TestCase):
                 scene.instances(cube, matrices, times=times)
 
 
+class Batches(unittest.TestCase):
+    def test_arrays_of_a_batch_are_those_of_its_frames(self):
+        scene, _ = cubes((0, 0, 0), (3, 1, -2), ids=[9, 5])
+        cameras = [straight(z=8 + n) for n in range(3)]
+        own = renderer(scene, layers=["depth", "instance", "flow", "normal"], transparent=True)
+        frames, batch = list(own.render_many(cameras)), own.render_batch(cameras)
+        self.assertEqual((len(batch), batch.size, batch.cameras), (3, (64, 48), cameras))
+        self.assertEqual((batch.srgb.shape, batch.depth.shape), ((3, 48, 64, 4), (3, 48, 64)))
+        for name in ("srgb", "linear", "depth", "instance", "flow", "flow_back", "normal", "alpha"):
+            self.assertTrue((getattr(batch, name) == np.stack([getattr(frame, name) for frame in frames])).all(), name)
+        self.assertEqual(batch.layers, frames[0].layers)
+        self.assertEqual(batch.layer("flow").shape, (3, 48, 64, 4))
+        self.assertEqual(set(np.unique(batch.instance)), {-1, 5, 9})
+        with self.assertRaisesRegex(ValueError, "albedo"):
+            batch.albedo
+        with self.assertRaisesRegex(ValueError, "empty"):
+            own.render_batch([])
+
+
 class OnGpu(unittest.TestCase):
     def test_a_cpu_keeps_no_pictures(self):
         scene, _ = cubes((0, 0, 0))
         with self.assertRaisesRegex(throng.Error, "render on a GPU"):
             renderer(scene, on_gpu=True).render(straight())
+        with self.assertRaisesRegex(throng.Error, "render on a GPU"):
+            renderer(scene, on_gpu=True).render_batch([straight()])
 
     @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU")
     def test_pictures_on_a_gpu_are_those_of_the_host(self):
@@ -450,7 +471,7 @@ class OnGpu(unittest.TestCase):
         self.assertTrue((frame.normal.numpy() == host.normal).all())
         self.assertEqual((frame.depth.shape, frame.depth.dtype), ((48, 64), "float32"))
         self.assertTrue((np.where(frame.depth.numpy() < 1e10, frame.depth.numpy(), np.inf) == host.depth).all())
-        with self.assertRaisesRegex(ValueError, "on_gpu"):
+        with self.assertRaisesRegex(ValueError, r"layers=\['flow'\]"):
             frame.flow
         with self.assertRaisesRegex(throng.Error, "denoising"):
             renderer(scene, device="cuda:0", on_gpu=True, denoise=True, samples=2).render(straight())
@@ -464,6 +485,86 @@ class OnGpu(unittest.TestCase):
         del frame
         gc.collect()
         self.assertTrue((tensor.cpu().numpy() == host.linear).all())
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU")
+    def test_numbers_flow_and_alpha_on_a_gpu_are_those_of_the_host(self):
+        for ids in (None, [70, 4, 4]):
+            scene, placed = cubes((0, 0, 0), (3, 1, -2), (-3, -1, 1), ids=ids)
+            layers = ["instance", "material", "flow"]
+            cameras = [straight(33, 31, z=10 + n) for n in range(4)]
+            frames = [
+                list(renderer(scene, device="cuda:0", samples=4, layers=layers, transparent=True, on_gpu=on_gpu).render_many(cameras))
+                for on_gpu in (False, True)
+            ]
+            for host, own in zip(*frames):
+                for name in ("instance", "material", "flow", "flow_back", "srgb", "linear", "alpha"):
+                    expected, found = getattr(host, name), getattr(own, name)
+                    self.assertEqual((found.shape, found.dtype), (expected.shape, str(expected.dtype)), name)
+                    self.assertTrue((found.numpy() == expected).all(), name)
+            self.assertIn(4 if ids else 1, np.unique(frames[0][0].instance))
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU")
+    def test_batches_on_a_gpu_are_the_frames_of_the_host(self):
+        scene, _ = cubes((0, 0, 0), (3, 1, -2))
+        # So many that they are several batches; the flow has none.
+        many = [straight(33, 31, z=8 + 0.01 * n) for n in range(600)]
+        for cameras, layers, samples in [(many, ["depth", "instance"], 4), (many[:5], ["flow", "instance"], 1), (many[:1], [], 1)]:
+            options = {"device": "cuda:0", "samples": samples, "layers": layers}
+            host = renderer(scene, **options).render_batch(cameras)
+            own = renderer(scene, on_gpu=True, **options).render_batch(cameras)
+            self.assertEqual(len(own), len(cameras))
+            self.assertEqual(own.srgb.shape, (len(cameras), 31, 33, 3))
+            for name in ["srgb", "linear", *(name for name in layers if name != "depth")]:
+                expected, found = getattr(host, name), getattr(own, name)
+                self.assertEqual((found.shape, found.dtype), (expected.shape, str(expected.dtype)), name)
+                self.assertTrue((found.numpy() == expected).all(), name)
+            frames = renderer(scene, on_gpu=True, **options).render_many(cameras)
+            for frame, expected in zip(frames, host.srgb):
+                self.assertTrue((frame.srgb.numpy() == expected).all())
+
+    @unittest.skipUnless(shutil.which("nvidia-smi"), "no GPU")
+    def test_the_current_gpu_of_other_libraries_stays(self):
+        import ctypes
+
+        driver = ctypes.CDLL("libcuda.so.1")
+
+        def current():
+            context = ctypes.c_void_p()
+            driver.cuCtxGetCurrent(ctypes.byref(context))
+            return context.value
+
+        def work(found):
+            scene, _ = cubes((0, 0, 0))
+            own = renderer(scene, device="cuda:0", layers=["instance"], on_gpu=True)
+            found.append(current())
+            frame = own.render(straight())
+            own.trace((0, 0, 10), (0, 0, -1))
+            own.occluded((0, 0, 10), (0, 0, -1))
+            found.append(current())
+            frame.instance.numpy()
+            frame.srgb.numpy()
+            del frame
+            own.render_batch([straight()] * 3)
+            found.append(current())
+            del own
+            gc.collect()
+            found.append(current())
+
+        found = []
+        driver.cuInit(0)
+        thread = threading.Thread(target=work, args=(found,))
+        thread.start()
+        thread.join()
+        self.assertEqual(found, [None] * 4, "a thread without a context has none later")
+        try:
+            import torch
+        except ImportError:
+            return
+        torch.cuda.set_device(torch.cuda.device_count() - 1)
+        torch.zeros(1, device="cuda")
+        device, before, found = torch.cuda.current_device(), current(), []
+        work(found)
+        self.assertEqual((found, torch.cuda.current_device()), ([before] * 4, device))
 
 
 class Work(unittest.TestCase):
@@ -489,6 +590,29 @@ class Work(unittest.TestCase):
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         self.assertTrue(all((picture == expected).all() for picture in found) and len(found) == 3)
+
+    @unittest.skipUnless(sys.platform == "linux", "needs /proc")
+    def test_a_renderer_is_idle_after_its_thread_could_not_start(self):
+        # In a process of its own: stacks of threads that ended are used again.
+        code = """if True:
+            import resource, throng
+            own = throng.Renderer(throng.Scene.open(%r), "cpu", samples=1, denoise=False, size=(8, 8), threads=1)
+            own.scene.frames
+            pages = int(open("/proc/self/statm").read().split()[0])
+            _, most = resource.getrlimit(resource.RLIMIT_AS)
+            for work in (own.render, lambda: own.write(%r)):
+                resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (4 << 20), most))
+                try:
+                    work()
+                except RuntimeError as error:
+                    assert "cannot start a thread" in str(error), error
+                else:
+                    raise SystemExit("the thread started")
+                resource.setrlimit(resource.RLIMIT_AS, (most, most))
+            assert own.render().number == 1
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, "-c", code % (str(LINK), f"{folder}/a.png")], check=True)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_forked_process_is_told(self):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, List
 
 if TYPE_CHECKING:
     from ._camera import Camera
-    from ._frame import Frame
+    from ._frame import Batch, Frame
     from ._renderer import Hits, Renderer
     from ._scene import (
         Diffuse,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 # Loaded when they are first used: the command line needs none of them, and numpy takes longer to load than it.
 _MODULES = {
+    "Batch": "_frame",
     "Camera": "_camera",
     "Frame": "_frame",
     "Hits": "_renderer",

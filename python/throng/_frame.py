@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -14,20 +14,11 @@ from ._camera import Camera
 LAYERS = {"flow": "motion", "flow_back": "motion"}
 
 
-class Frame:
-    """A rendered frame. Its pictures and layers are numpy arrays, row by row from the top left, made when they are first used.
+class _Pictures:
+    """Pictures and layers as arrays, made when they are first used. Rows are from the top left."""
 
-    Frames of a renderer with `on_gpu` have a `GpuArray` in place of each numpy array. Their pictures have three channels, and alpha is a layer. `depth` is
-    at least 1e10 where nothing is hit. `flow`, `instance` and `material` are not available: `layer("flow")` and so on have the layers of files.
-    """
-
-    def __init__(self, core, camera: Optional[Camera], ids: Optional[np.ndarray]) -> None:
+    def __init__(self, core: Any) -> None:
         self._core = core
-        self._ids = ids
-        #: The camera that was given; None for the scene's own.
-        self.camera = camera
-        #: Number of the frame.
-        self.number: int = core.number
         #: Width and height in pixels.
         self.size: Tuple[int, int] = core.size
 
@@ -76,24 +67,22 @@ class Frame:
     def instance(self) -> np.ndarray:
         """Number, or id, of the instance that covers most of each pixel: int32, (height, width); -1 for none. `Scene.instance_names` has the names
         by number."""
-        return identified(self._numbers("instance"), self._ids)
+        return self._demand("instance", self._core.numbers("instance"))
 
     @cached_property
     def material(self) -> np.ndarray:
         """Number of the material that covers most of each pixel: int32, (height, width); -1 for none. `Scene.material_names` has their names."""
-        return self._numbers("material")
+        return self._demand("material", self._core.numbers("material"))
 
     @cached_property
     def flow(self) -> np.ndarray:
         """Optical flow from this frame to the next one, in pixels to the right and down: float32, (height, width, 2)."""
-        self._host_only("flow")
-        return self.layer("flow")[..., 2:4] * np.float32([-1, 1])
+        return self._demand("flow", self._core.flow(False))
 
     @cached_property
     def flow_back(self) -> np.ndarray:
         """Optical flow from this frame to the previous one, in pixels to the right and down: float32, (height, width, 2)."""
-        self._host_only("flow_back")
-        return self.layer("flow")[..., 0:2] * np.float32([1, -1])
+        return self._demand("flow_back", self._core.flow(True))
 
     def layer(self, name: str) -> np.ndarray:
         """A layer as `throng render --layers` writes it: float32, (height, width) or (height, width, channels).
@@ -109,28 +98,80 @@ class Frame:
         """Names of the layers that the frame has."""
         return self._core.layers()
 
-    def save(self, path: "str | os.PathLike[str]") -> None:
-        """Writes the picture: display colours to .png, .jpg or .webp, radiance to .exr."""
-        self._core.save(os.fspath(path))
-
-    def _numbers(self, name: str) -> np.ndarray:
-        self._host_only(name)
-        return self._demand(name, self._core.numbers(name))
-
-    def _host_only(self, name: str) -> None:
-        if self._core.on_gpu:
-            raise ValueError(f"{name} is computed on the host: use layer({name!r}), or a renderer without on_gpu")
-
     def _demand(self, name: str, array: Optional[np.ndarray]) -> np.ndarray:
         if array is None:
             raise ValueError(f"the frame has no layer {name!r}: make its renderer with layers=[{name!r}]")
         return array
+
+
+class Frame(_Pictures):
+    """A rendered frame. Its pictures and layers are numpy arrays, row by row from the top left, made when they are first used.
+
+    Frames of a renderer with `on_gpu` have a `GpuArray` of the same values in place of each numpy array, except that `depth` is at least 1e10 where
+    nothing is hit.
+    """
+
+    def __init__(self, core: Any, camera: Optional[Camera]) -> None:
+        super().__init__(core)
+        #: The camera that was given; None for the scene's own.
+        self.camera = camera
+        #: Number of the frame.
+        self.number: int = core.number
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the picture: display colours to .png, .jpg or .webp, radiance to .exr."""
+        self._core.save(os.fspath(path))
 
     def __repr__(self) -> str:
         width, height = self.size
         return f"Frame(number={self.number}, size=({width}, {height}), layers={self.layers})"
 
 
-def identified(numbers: np.ndarray, ids: Optional[np.ndarray]) -> np.ndarray:
-    """Ids in place of instance numbers, if there are any."""
-    return numbers if ids is None else np.where(numbers < 0, np.int32(-1), ids[numbers])
+class Batch(_Pictures):
+    """All frames of a call, with one array for each picture and layer. Arrays are those of `Frame`, with a first axis for the frames: `srgb` has the
+    shape (frames, height, width, 3 or 4), and `depth` the shape (frames, height, width). `len` is the number of frames."""
+
+    def __init__(self, core: Any, count: int, cameras: Optional[Sequence[Camera]]) -> None:
+        super().__init__(core)
+        self._count = count
+        #: The cameras that were given; None for the scene's own.
+        self.cameras = cameras
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        width, height = self.size
+        return f"Batch(frames={self._count}, size=({width}, {height}), layers={self.layers})"
+
+
+class Stack:
+    """Frames in host memory as one, for `Batch`."""
+
+    on_gpu = False
+
+    def __init__(self, frames: Sequence[Any]) -> None:
+        self._frames = frames
+        self.size = frames[0].size
+
+    def srgb(self) -> np.ndarray:
+        return np.stack([frame.srgb() for frame in self._frames])
+
+    def linear(self) -> np.ndarray:
+        return np.stack([frame.linear() for frame in self._frames])
+
+    def layers(self) -> List[str]:
+        return self._frames[0].layers()
+
+    def layer(self, name: str) -> Optional[np.ndarray]:
+        return _stacked([frame.layer(name) for frame in self._frames])
+
+    def numbers(self, name: str) -> Optional[np.ndarray]:
+        return _stacked([frame.numbers(name) for frame in self._frames])
+
+    def flow(self, back: bool) -> Optional[np.ndarray]:
+        return _stacked([frame.flow(back) for frame in self._frames])
+
+
+def _stacked(arrays: List[Optional[np.ndarray]]) -> Optional[np.ndarray]:
+    return None if arrays[0] is None else np.stack(arrays)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from . import _throng
 from ._camera import Camera, _size
 from ._flags import flags
-from ._frame import LAYERS, Frame, identified
+from ._frame import LAYERS, Batch, Frame, Stack
 from ._scene import Scene
 
 
@@ -79,7 +79,9 @@ class Renderer:
             named["size"] = "x".join(map(str, self.size))
         self._progress = progress
         self._ids = scene._ids()
-        self._core = _throng.Renderer(scene._source(), flags({k: v for k, v in named.items() if v != []} | options), device, threads, on_gpu)
+        self._on_gpu = on_gpu
+        ids = None if self._ids is None else self._ids.tolist()
+        self._core = _throng.Renderer(scene._source(), flags({k: v for k, v in named.items() if v != []} | options), device, threads, on_gpu, ids)
 
     def render(
         self, camera: Optional[Camera] = None, *, frame: Optional[int] = None, size: Optional[Tuple[int, int]] = None
@@ -107,6 +109,19 @@ class Renderer:
         views, chosen = self._views(cameras, size)
         first = self.scene._timing()[0]
         return self._frames(range(first, first + len(views)), views, chosen, cameras)
+
+    def render_batch(self, cameras: Iterable[Camera], *, size: Optional[Tuple[int, int]] = None) -> Batch:
+        """Renders a frame for each camera, and returns all of them as one: its arrays have a first axis for the frames. Frames are those of
+        `render_many`."""
+        cameras = list(cameras)
+        if not self._on_gpu:
+            frames = list(self.render_many(cameras, size=size))
+            return Batch(Stack([frame._core for frame in frames]), len(frames), cameras)
+        views, chosen = self._views(cameras, size)
+        first = self.scene._timing()[0]
+        numbers = list(range(first, first + len(views)))
+        core = self._core.batch(numbers, views, None if chosen is None else _size(chosen), self._progress)
+        return Batch(core, len(numbers), cameras)
 
     def render_frames(
         self, frames: Optional[Iterable[int]] = None, *, size: Optional[Tuple[int, int]] = None
@@ -161,7 +176,7 @@ class Renderer:
     def _frames(self, numbers: Iterable[int], views, size, cameras: Optional[Sequence[Camera]]) -> Iterator[Frame]:
         numbers = list(numbers)
         core = self._core.frames(numbers, views, None if size is None else _size(size), self._progress)
-        return _Frames(core, len(numbers), cameras, self._ids)
+        return _Frames(core, len(numbers), cameras)
 
     def trace(self, origins: ArrayLike, directions: ArrayLike, *, frame: Optional[int] = None) -> Hits:
         """Traces rays. Materials are ignored: rays also hit glass.
@@ -172,7 +187,11 @@ class Renderer:
         """
         number = self.scene._timing()[0] if frame is None else frame
         hits = self._core.trace(number, _rays("origins", origins), _rays("directions", directions))
-        return Hits(**{**hits, "instance": identified(hits["instance"], self._ids)})
+        return Hits(**{**hits, "instance": self._identified(hits["instance"])})
+
+    def _identified(self, numbers: np.ndarray) -> np.ndarray:
+        """Ids in place of instance numbers, if there are any."""
+        return numbers if self._ids is None else np.where(numbers < 0, np.int32(-1), self._ids[numbers])
 
     def occluded(
         self, origins: ArrayLike, directions: ArrayLike, distances: Optional[ArrayLike] = None, *, frame: Optional[int] = None
@@ -186,11 +205,10 @@ class Renderer:
 class _Frames:
     """The frames of a call. Dropping the iterator ends the work."""
 
-    def __init__(self, core, count: int, cameras: Optional[Sequence[Camera]], ids: Optional[np.ndarray]) -> None:
+    def __init__(self, core, count: int, cameras: Optional[Sequence[Camera]]) -> None:
         self._core = core
         self._count = count
         self._cameras = iter(cameras) if cameras is not None else None
-        self._ids = ids
 
     def __len__(self) -> int:
         return self._count
@@ -200,7 +218,7 @@ class _Frames:
 
     def __next__(self) -> Frame:
         frame = next(self._core)
-        return Frame(frame, None if self._cameras is None else next(self._cameras), self._ids)
+        return Frame(frame, None if self._cameras is None else next(self._cameras))
 
     def close(self) -> None:
         """Ends the work."""

@@ -337,7 +337,7 @@ impl Renderer {
         // The run loads the scene again, and after an error the device may have none.
         self.ready = None;
         let summary = run.render(device.as_mut(), observer, stop)?;
-        self.opened = Some(device);
+        self.keep_device(device);
         Ok(summary)
     }
 
@@ -379,8 +379,17 @@ impl Renderer {
             None => LoadedScene::new(&job, device.as_mut())?,
         };
         let done = work(&job, &mut ready, device.as_mut())?;
-        (self.opened, self.ready) = (Some(device), Some(ready));
+        self.keep_device(device);
+        self.ready = Some(ready);
         Ok(done)
+    }
+
+    /// Keeps the device for the next call, whose progress starts at nothing.
+    fn keep_device(&mut self, device: Box<dyn Device>) {
+        if let Some(progress) = device.progress() {
+            progress.reset();
+        }
+        self.opened = Some(device);
     }
 
     fn check_number(&self, number: u32, settings: &RenderDefaults) -> Result<(), SettingsError> {

@@ -90,6 +90,13 @@ fn sequences_are_the_frames_one_by_one_and_end_where_one_wants() {
 }
 
 #[test]
+fn progress_of_a_call_does_not_remain_for_the_next() {
+    let mut renderer = link().denoise();
+    renderer.frames([1, 2], |_, _: Image| Ok::<_, Error>(())).unwrap();
+    assert_eq!(renderer.progress().unwrap().unwrap().share(), 0.0);
+}
+
+#[test]
 fn what_is_wrong_is_told_and_leaves_the_renderer_usable() {
     let mut renderer = link();
     assert!(renderer.frame(0).unwrap_err().is_usage());

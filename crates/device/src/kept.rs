@@ -441,7 +441,8 @@ mod tests {
         let numbers = MatteNumbers::new([(30, 0), (10, 1), (30, 2), (20, 7)]);
         assert_eq!(numbers.words(), [10, 1, 20, 7, 30, 0]);
         let pixel = |id: u32, share: f32| [f32::from_bits(id), share, f32::from_bits(20), 0.1];
-        let matte = [pixel(30, 0.9), pixel(30, 0.8), pixel(10, 0.6), pixel(10, 0.0), pixel(11, 1.0), pixel(20, f32::NAN)];
+        let matte =
+            [pixel(30, 0.9), pixel(30, 0.8), pixel(10, 0.6), pixel(10, 0.0), pixel(11, 1.0), pixel(20, f32::NAN)];
         assert_eq!(numbers.of_matte(matte.as_flattened(), 4), [0, 0, 1, -1, -1, -1]);
     }
 }

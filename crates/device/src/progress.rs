@@ -35,6 +35,13 @@ impl FrameProgress {
         self.more_parts.store(parts.saturating_sub(1).into(), Relaxed);
     }
 
+    /// Records that no frame is under way, and that no part of one is finished.
+    #[doc(hidden)]
+    pub fn reset(&self) {
+        self.end();
+        self.set_part(0, 1);
+    }
+
     /// Fraction of the frame that is done, from 0 to 1.
     pub fn share(&self) -> f64 {
         let counts = [&self.done, &self.all, &self.parts, &self.more_parts];
@@ -62,5 +69,7 @@ mod tests {
         assert_eq!(progress.share(), 0.75);
         progress.end();
         assert_eq!(progress.share(), 0.5);
+        progress.reset();
+        assert_eq!(progress.share(), 0.0);
     }
 }

@@ -15,8 +15,8 @@ use super::{
     waves::stage_times,
 };
 use crate::{
-    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind,
-    Rendered, Samples, Stop,
+    Delivery, Device, DeviceError, DeviceRecords, Frame, FrameSettings, OwnRays, RayCounts, RayKind, Rendered, Samples,
+    Stop,
     batch::{self, Batch, Picture},
     light::LightCache,
     records::{material_tables::PosedCache, tables::Tables},

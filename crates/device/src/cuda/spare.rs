@@ -26,7 +26,8 @@ impl<T> Default for Spares<T> {
 impl<T> Spares<T> {
     /// Takes the smallest piece of at least `bytes`. Pieces of more than twice the size are for other uses.
     pub fn take(&mut self, bytes: usize) -> Option<T> {
-        let fits = self.pieces.iter().enumerate().filter(|(_, (size, _))| (bytes..=bytes.saturating_mul(2)).contains(size));
+        let fits =
+            self.pieces.iter().enumerate().filter(|(_, (size, _))| (bytes..=bytes.saturating_mul(2)).contains(size));
         let (index, _) = fits.min_by_key(|(_, (size, _))| *size)?;
         Some(self.pieces.remove(index).1)
     }
