@@ -596,7 +596,7 @@ class Work(unittest.TestCase):
         # In a process of its own: stacks of threads that ended are used again.
         code = """if True:
             import resource, throng
-            own = throng.Renderer(throng.Scene.open(%r), "cpu", samples=1, denoise=False, size=(8, 8), threads=1)
+            own = throng.Renderer(throng.Scene.open(%r), "cpu", samples=1, denoise=False, size=(8, 8))
             own.scene.frames
             pages = int(open("/proc/self/statm").read().split()[0])
             _, most = resource.getrlimit(resource.RLIMIT_AS)

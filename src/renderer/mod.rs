@@ -22,7 +22,7 @@ use rays::Surfaces;
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
 };
 use throng_abi as abi;
 use throng_denoise::Denoise;
@@ -67,6 +67,8 @@ pub struct Renderer {
     threads: usize,
     opened: Option<Box<dyn Device>>,
     scene: Option<Arc<Scene>>,
+    /// The content hash of the scene, once it is computed.
+    hash: Arc<OnceLock<u64>>,
     /// The scene as loaded on the device.
     ready: Option<LoadedScene>,
 }
@@ -139,6 +141,7 @@ impl Renderer {
             threads: 0,
             opened: None,
             scene: None,
+            hash: Arc::default(),
             ready: None,
         }
     }
@@ -199,7 +202,7 @@ impl Renderer {
     /// again on next use.
     pub fn with(mut self, choose: impl FnOnce(&mut PictureOptions)) -> Self {
         choose(&mut self.options);
-        (self.scene, self.ready) = (None, None);
+        (self.scene, self.hash, self.ready) = (None, Arc::default(), None);
         self
     }
 
@@ -371,7 +374,8 @@ impl Renderer {
         for &number in &numbers {
             self.check_number(number, &scene.settings)?;
         }
-        let job = self.options.job(scene, pixels, (numbers, Outputs::default()), false)?;
+        let output = Outputs::in_memory(self.hash.clone());
+        let job = self.options.job(scene, pixels, (numbers, output), false)?;
         let job = RenderJob { delivery, ..job };
         let mut device = self.take_device()?;
         let mut ready = match self.ready.take() {

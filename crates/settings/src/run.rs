@@ -132,7 +132,9 @@ impl PictureOptions {
         let denoising = self.denoising((&settings, views.is_some()), &scene.settings, &frames)?.map(Arc::new);
         let background = self.aovs.background.as_ref();
         let background = background.map(|choice| choice.open(settings.film_size())).transpose()?.flatten();
-        output.manifests = manifests(layers, &scene);
+        if output.has_manifests() {
+            output.manifests = manifests(layers, &scene);
+        }
         let tells_errors = denoising.as_ref().is_some_and(|denoising| denoising.method() == Denoise::Frames);
         if layers.contains(Aov::Error) && !tells_errors {
             return Err(SettingsError::ErrorLayer.into());

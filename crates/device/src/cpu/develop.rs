@@ -1,7 +1,7 @@
 //! Conversion of linear pixels to display pixels on the CPU, for pictures that are processed after rendering. Uses the kernels that devices use for
 //! their films.
 
-use super::Developer;
+use super::{Developer, RESOLVE_BATCH};
 use crate::{
     DeviceError, FrameSettings, PixelType,
     records::params::{display_params, film_params},
@@ -59,8 +59,8 @@ impl Developer {
             return Ok(bytemuck::cast_slice(radiance).to_vec());
         }
         let (radiance, _) = radiance.as_chunks::<3>();
-        // Kernels read four floats per pixel of a film.
-        let film = radiance.par_iter().map(|&[r, g, b]| [r, g, b, 1.0]);
+        // Kernels read four floats per pixel of a film. Waking threads takes longer than converting a small picture.
+        let film = radiance.par_iter().with_min_len(RESOLVE_BATCH as usize).map(|&[r, g, b]| [r, g, b, 1.0]);
         let mut film: Vec<[f32; 4]> = film.collect();
         Ok(self.resolve(&mut film, alpha, film_params, display, 3 * pixels.bytes()))
     }

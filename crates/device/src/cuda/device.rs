@@ -28,7 +28,12 @@ use cust::{
     event::Event,
     memory::mem_get_info,
 };
-use std::{collections::VecDeque, sync::Arc, thread, time::Duration};
+use std::{
+    collections::VecDeque,
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 use throng_abi::{Hit, Ray};
 use throng_accel::NodeLayout;
 use throng_scene::{Paths, Scene};
@@ -39,8 +44,10 @@ pub(super) const SLOTS: usize = 3;
 const PATHS_PER_MULTIPROCESSOR: usize = 1 << 16;
 /// Maximum number of rays per launch of [`Device::trace`].
 const RAYS_PER_LAUNCH: usize = 1 << 24;
-/// Pause between two checks whether a frame is finished.
+/// Pause between two checks whether a frame is finished. The system makes it twice as long.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
+/// Time of a wait without pauses: a small frame waits for the host at several steps, and pauses would take a tenth of its time.
+const BUSY_WAIT: Duration = Duration::from_millis(1);
 
 pub struct CudaDevice {
     pub(super) name: String,
@@ -152,6 +159,7 @@ impl CudaDevice {
         let Some(oldest) = self.under_way.pop_front() else {
             return Err(DeviceError::Failed("no frame is under way".into()));
         };
+        let begun = Instant::now();
         let picture = self.with("rendering", |device| {
             loop {
                 let mut finished = false;
@@ -169,7 +177,11 @@ impl CudaDevice {
                     device.under_way.clear();
                     return Ok(None);
                 }
-                thread::sleep(POLL_INTERVAL);
+                if begun.elapsed() < BUSY_WAIT {
+                    thread::yield_now();
+                } else {
+                    thread::sleep(POLL_INTERVAL);
+                }
             }
             device.slots[oldest].take()
         })?;

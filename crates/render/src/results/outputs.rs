@@ -8,7 +8,7 @@ use crate::{
 };
 use std::{
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
 };
 use throng_denoise::Denoise;
 use throng_device::{Developer, DeviceError, FrameSettings, Rendered};
@@ -41,6 +41,10 @@ pub struct Outputs {
     positions: Vec<usize>,
     /// Metadata shared by all frames. Computed when the first frame is written, while other frames are traced.
     origin: OnceLock<Metadata>,
+    /// The content hash of the job's scene, once it is computed. Jobs of one scene may share it.
+    scene_hash: Arc<OnceLock<u64>>,
+    /// Whether frames are not written.
+    in_memory: bool,
 }
 
 impl From<Pattern> for Outputs {
@@ -53,6 +57,16 @@ impl Outputs {
     /// Outputs with files for frames if `files` is set, and without videos or contact sheets.
     pub fn new(files: Option<Pattern>, encoding: Encoding) -> Self {
         Self { files, encoding, ..Self::default() }
+    }
+
+    /// No files. Jobs of one scene share its content hash, which takes longer than a small frame.
+    pub fn in_memory(scene_hash: Arc<OnceLock<u64>>) -> Self {
+        Self { scene_hash, in_memory: true, ..Self::default() }
+    }
+
+    /// Whether frames may be written to files, which name what is in their mattes.
+    pub fn has_manifests(&self) -> bool {
+        !self.in_memory
     }
 
     /// Adds outputs that join all frames of `asked`, in this order. Frames that are not in the job are read from their existing files.
@@ -277,7 +291,7 @@ fn origin(job: &RenderJob) -> Metadata {
     Metadata {
         software: concat!("throng ", env!("CARGO_PKG_VERSION")).into(),
         scene: job.scene.name.clone(),
-        scene_hash: format!("{:016x}", job.scene.content_hash()),
+        scene_hash: format!("{:016x}", job.output.scene_hash.get_or_init(|| job.scene.content_hash())),
         // Settings consist of numbers and names, which always have a JSON form.
         settings: serde_json::to_string(&settings).unwrap_or_default(),
         rate: Some(job.scene.settings.rate().parts()),
