@@ -11,6 +11,9 @@ use std::{
     slice,
 };
 
+/// Minimum number of elements of parts that are joined in parallel. For fewer, waking threads takes longer than copying.
+const FEWEST_JOINED: usize = 4096;
+
 /// Allocations of at least this size are aligned to huge pages and request them. Otherwise, random access into hundreds of megabytes spends a quarter
 /// of its time in page table walks. Smaller under Miri, which is slow.
 const HUGE_PAGE: usize = if cfg!(miri) { 4 << 10 } else { 2 << 20 };
@@ -100,7 +103,8 @@ impl<T: Copy> Buffer<T> {
                 targets.push((target, part, first));
                 (rest, first) = (tail, first + part.len());
             }
-            targets.into_par_iter().for_each(|(target, part, first)| {
+            let fewest = if first < FEWEST_JOINED { targets.len() } else { 1 };
+            targets.into_par_iter().with_min_len(fewest.max(1)).for_each(|(target, part, first)| {
                 for (to, from) in target.iter_mut().zip(part) {
                     to.write(place(*from, first));
                 }

@@ -74,13 +74,17 @@ pub(super) fn build_wide<const N: usize>(
     spare: &Spare<N>,
     out: &mut Buffer<Wide<N>>,
 ) -> u32 {
+    let is_small = prims.len() <= SMALLEST_TASK;
     let (mut top, tasks) = if groups.is_empty() {
         build_top(PrimRange::new(prims, 0, set), options)
     } else {
         build_over_groups(prims, groups, options, spare)
     };
+    // Waking threads takes longer than building a tree that is as small as a task.
+    let fewest = if is_small { tasks.len() } else { 1 };
     let subtrees: Vec<_> = tasks
         .into_par_iter()
+        .with_min_len(fewest.max(1))
         .map(|t| {
             let subtree = build_subtree(t.part, t.level + 1, options, spare);
             ((t.node, t.slot), subtree)
