@@ -395,7 +395,7 @@ mod tests {
         let mut end = 0;
         for plane in planes() {
             let offset = layout.offset(plane).unwrap();
-            assert!(offset % ALIGNMENT == 0 && offset >= end);
+            assert!(offset.is_multiple_of(ALIGNMENT) && offset >= end);
             end = offset + PIXELS * plane.format().bytes();
         }
         assert!(end <= layout.bytes());
