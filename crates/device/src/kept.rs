@@ -393,7 +393,7 @@ mod tests {
     fn images_are_aligned_and_do_not_overlap() {
         let layout = KeptLayout { aovs: aovs(), pixels: PIXELS };
         let mut end = 0;
-        for plane in planes() {
+        for plane in layout.planes() {
             let offset = layout.offset(plane).unwrap();
             assert!(offset.is_multiple_of(ALIGNMENT) && offset >= end);
             end = offset + PIXELS * plane.format().bytes();
