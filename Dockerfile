@@ -4,7 +4,7 @@ FROM rust:1.95-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-pip && rm -rf /var/lib/apt/lists/*
 WORKDIR /throng
 COPY . .
-RUN .ci/cuda-toolkit && cargo build --release --locked
+RUN .ci/cuda-toolkit && cargo build --release --locked --features usd --ignore-rust-version
 
 FROM debian:bookworm-slim
 RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*

@@ -2,7 +2,7 @@
 
 # Build the optimised program
 build:
-    cargo build --release
+    cargo build --release --features usd --ignore-rust-version
 
 # Build the wheel for pip, for Linux with glibc 2.28 or newer
 wheel *target:
@@ -10,7 +10,7 @@ wheel *target:
 
 # Install the wheel in dist into an empty virtual environment and hold its first picture against that of a cargo build
 wheel-test *wheel:
-    cargo build --release
+    cargo build --release --features usd --ignore-rust-version
     scripts/check-wheel {{wheel}}
 
 # Make the archive of a release, and the wheel
@@ -23,7 +23,7 @@ cuda-toolkit:
 
 # Run all tests
 test:
-    cargo test --workspace
+    cargo test --workspace --features usd --ignore-rust-version
 
 # Render a scene, for example: just render scenes/million.ron --frames 1
 render scene="scenes/dragon_of_dragons.ron" *flags:
@@ -45,7 +45,7 @@ fmt:
 # What the gate checks before the tests
 lint:
     cargo fmt --all --check
-    cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy --workspace --all-targets --features usd --ignore-rust-version -- -D warnings
 
 # Measure
 bench:
@@ -57,13 +57,13 @@ gpu-check *sections:
 
 # Try to break every promise of the program for an hour, for example: just torture --seconds 600 --only kills,disks
 torture *flags:
-    cargo build --release
+    cargo build --release --features usd --ignore-rust-version
     cargo run --release -p torture -- {{flags}}
 
 # The same in two minutes, with the build of the tests
 torture-short:
-    cargo test --workspace --no-run
-    cargo build --workspace --bin torture
+    cargo test --workspace --features usd --ignore-rust-version --no-run
+    cargo build --workspace --bin torture --features usd --ignore-rust-version
     target/debug/torture --short
 
 # Simulate a thousand workers and a hundred thousand frames in one folder, for example: just farm-at-scale --no-locks

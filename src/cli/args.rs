@@ -7,14 +7,14 @@ use std::{env, path::PathBuf};
 use throng_accel::Quality;
 use throng_base::flags;
 use throng_device::{self as device, Device, DeviceList, Opened};
-use throng_loader::{self as loader, LoadOptions, gltf::Model};
+use throng_loader::{self as loader, Inspected, LoadOptions};
 use throng_render::{CacheError, TreeCache, TreeSource};
 use throng_scene::Scene;
 use throng_settings::SettingsError;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// Scene file (.ron), model (.gltf, .glb, .obj, .ply, .stl) or raw scene (.scn)
+    /// Scene file (.ron), model (.gltf, .glb, .usd*, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     pub path: PathBuf,
     #[command(flatten)]
@@ -26,8 +26,8 @@ impl SceneArgs {
         Ok(loader::load_with(&self.path, &self.load)?)
     }
 
-    /// Loads the scene. If the file is glTF, passes the model to `inspect`.
-    pub fn load_inspected(&self, inspect: impl FnOnce(&Model)) -> anyhow::Result<Scene> {
+    /// Loads the scene. Passes the contents of a glTF or USD file to `inspect`.
+    pub fn load_inspected(&self, inspect: impl FnOnce(Inspected)) -> anyhow::Result<Scene> {
         Ok(loader::load_inspected(&self.path, &self.load, inspect)?)
     }
 }

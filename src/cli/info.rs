@@ -6,12 +6,14 @@ use super::{
     console,
     model::{ModelInfo, ModelText},
     resume,
+    stage::StageInfo,
 };
 use anyhow::Context;
 use serde::Serialize;
 use std::{fmt, sync::Arc};
 use throng_base::files;
 use throng_device::{Device, start_threads};
+use throng_loader::Inspected;
 use throng_picture::aov::cryptomatte;
 use throng_render::{
     frame_info::{FrameInfo, frame_info},
@@ -49,6 +51,10 @@ With --json, standard output has one document with the keys
     meshes            per primitive: name, triangles, vertices, material, joints_per_vertex, morph_targets
     skins, materials, textures, clips, cameras, lights
     memory            mesh_bytes, texture_bytes, tree_bytes
+
+  stage               USD files only: layers, up_axis, meters_per_unit, time_codes (first and last), time_codes_per_second, prims,
+                      native_instances, prototypes, point_instances, shapes, cameras, lights, left_out (types of prims
+                      that are not drawn), unresolved (files that do not exist)
 
 With --files, it has a list of objects with the keys
   path                absolute path
@@ -105,6 +111,8 @@ struct Report {
     frame: Option<FrameInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<ModelInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<StageInfo>,
     #[serde(skip)]
     full: bool,
 }
@@ -119,8 +127,11 @@ impl InfoArgs {
         }
         let trees = self.trees.open()?;
         let device = self.device.open(false, console::note)?;
-        let mut model = None;
-        let loaded = self.scene.load_inspected(|loaded| model = Some(ModelInfo::new(loaded)));
+        let (mut model, mut stage) = (None, None);
+        let loaded = self.scene.load_inspected(|inspected| match inspected {
+            Inspected::Gltf(loaded) => model = Some(ModelInfo::new(loaded)),
+            Inspected::Usd(loaded) => stage = Some(StageInfo::new(loaded)),
+        });
         let mut frame = None;
         let scene = loaded.and_then(|scene| {
             let scene = Arc::new(scene);
@@ -136,8 +147,8 @@ impl InfoArgs {
         if let (Some(model), Some(scene)) = (&mut model, &scene) {
             model.add_trees(scene);
         }
-        let report = Report { scene, frame, model, full: self.full };
-        if report.scene.is_some() || report.model.is_some() {
+        let report = Report { scene, frame, model, stage, full: self.full };
+        if report.scene.is_some() || report.model.is_some() || report.stage.is_some() {
             console::report(&report, self.json)?;
         }
         error.map_or(Ok(Exit::Done), Err)
@@ -186,6 +197,9 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         if let Some(scene) = &self.scene {
             write!(f, "{scene}")?;
+        }
+        if let Some(stage) = &self.stage {
+            write!(f, "{stage}")?;
         }
         let Some(info) = &self.model else {
             return Ok(());

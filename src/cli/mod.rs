@@ -21,6 +21,7 @@ mod progress;
 mod render;
 mod resume;
 mod shipped;
+mod stage;
 mod version;
 mod view;
 

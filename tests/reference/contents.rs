@@ -50,6 +50,7 @@ pub const PAGES: [Page; 12] = [
             ("Bed", "level"),
             ("BedLine", "follow"),
             ("RefitPolicy", "refit"),
+            ("Purpose", "purpose"),
         ],
     ),
     page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),

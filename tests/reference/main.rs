@@ -132,7 +132,9 @@ fn every_example_scene_loads_and_is_shown_with_its_picture() {
     for example in &book.examples {
         let name = &example.name;
         let path = examples::folder().join(format!("examples/{name}.ron"));
-        load(&path).unwrap_or_else(|e| panic!("{e}"));
+        if cfg!(feature = "usd") || !example.text.contains("Usd(") {
+            load(&path).unwrap_or_else(|e| panic!("{e}"));
+        }
         assert!(pages.contains(&format!("(pictures/{name}.jpg)")), "no page has a heading for {name}.ron");
         assert!(!example.caption.is_empty(), "{name}.ron begins with no comment");
         let picture = image::open(examples::folder().join(format!("pictures/{name}.jpg")));
@@ -227,7 +229,8 @@ fn every_scene_follows_the_schema() {
     let book = Book::read();
     let schema = schema::schema(&book);
     let scenes = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/scenes")).unwrap();
-    let scenes: Vec<PathBuf> = scenes.map(|entry| entry.unwrap().path()).collect();
+    let scenes = scenes.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "ron"));
+    let scenes: Vec<PathBuf> = scenes.collect();
     let texts = scenes.iter().map(|path| (path.display().to_string(), fs::read_to_string(path).unwrap()));
     let examples = book.examples.iter().map(|example| (example.name.clone(), example.text.clone()));
     for (name, text) in texts.chain(examples) {

@@ -171,6 +171,7 @@ impl Writer<'_> {
     fn mesh(&self, clay: Option<&str>) -> String {
         let kind = match self.model.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
             Some("gltf" | "glb") => "Gltf",
+            Some("usd" | "usda" | "usdc" | "usdz") => return self.stage(clay),
             Some("ply") => "Ply",
             Some("stl") => "Stl",
             _ => "Obj",
@@ -187,12 +188,32 @@ impl Writer<'_> {
             }
         }
         let model = &self.options.model;
-        for (name, value) in
-            [("scene", model.scene.as_deref()), ("variant", model.variant.as_deref()), ("material", clay)]
-        {
+        for (name, value) in [
+            ("scene", model.scene.as_deref()),
+            ("variant", model.variants.first().map(String::as_str)),
+            ("material", clay),
+        ] {
             if let Some(value) = value {
                 let _ = write!(text, ", {name}: {value:?}");
             }
+        }
+        text + ")"
+    }
+
+    fn stage(&self, clay: Option<&str>) -> String {
+        let model = &self.options.model;
+        let mut text = format!("Usd(file: {:?}", self.file());
+        for (name, value) in [("prim", model.scene.as_deref()), ("material", clay)] {
+            if let Some(value) = value {
+                let _ = write!(text, ", {name}: {value:?}");
+            }
+        }
+        if !model.variants.is_empty() {
+            let _ = write!(text, ", variants: {:?}", model.variants);
+        }
+        if !model.purposes.is_empty() {
+            let names: Vec<String> = model.purposes.iter().map(ToString::to_string).collect();
+            let _ = write!(text, ", purposes: [{}]", names.join(", "));
         }
         text + ")"
     }

@@ -1,10 +1,11 @@
-//! Loading of files as scenes: `.ron` scene files, standalone glTF, `.obj`, `.ply` and `.stl` models, and raw `.scn` dumps.
+//! Loading of files as scenes: `.ron` scene files, standalone glTF, USD, `.obj`, `.ply` and `.stl` models, and raw `.scn` dumps.
 //!
 //! For any content of a file, the result is a valid [`Scene`] or a one-line error with the file, the position and a remedy. Memory is only
 //! allocated after its size was checked.
 
 #![warn(missing_docs)]
 
+mod atlas;
 mod budget;
 mod cutout;
 mod files;
@@ -22,6 +23,7 @@ mod meshes;
 mod model;
 mod obj;
 pub mod options;
+mod packed;
 mod ply;
 #[doc(hidden)]
 pub mod ron;
@@ -32,6 +34,7 @@ mod stl;
 mod subjects;
 mod tables;
 mod text;
+mod usd;
 mod views;
 
 #[doc(hidden)]
@@ -64,7 +67,8 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
     load_with(path, &LoadOptions::default())
 }
 
-/// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.obj`, `.ply`, `.stl` or `.scn`.
+/// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.usd` (also a, c and z), `.obj`, `.ply`, `.stl` or
+/// `.scn`.
 ///
 /// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky. A static model is shown on a turntable
 /// of 72 frames, an animated one from a fixed camera for the duration of its animation.
@@ -76,16 +80,22 @@ pub fn load_with(path: &Path, options: &LoadOptions) -> Result<Scene, LoadError>
     load_inspected(path, options, |_| ())
 }
 
-/// As [`load_with`]. Passes the model of a glTF file to `inspect` before it is converted to a scene, even if the conversion fails.
+/// A model before it is converted to a scene.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum Inspected<'a> {
+    /// A glTF file.
+    Gltf(&'a gltf::Model),
+    /// A USD stage.
+    Usd(&'a throng_usd::Stage),
+}
+
+/// As [`load_with`]. Passes a glTF or USD file to `inspect` before it is converted to a scene, even if the conversion fails.
 ///
 /// # Errors
 /// As [`load_with`].
 #[doc(hidden)]
-pub fn load_inspected(
-    path: &Path,
-    options: &LoadOptions,
-    inspect: impl FnOnce(&gltf::Model),
-) -> Result<Scene, LoadError> {
+pub fn load_inspected(path: &Path, options: &LoadOptions, inspect: impl FnOnce(Inspected)) -> Result<Scene, LoadError> {
     let kind = kind_of(path)?;
     options.check(kind)?;
     load_kind((path, kind), options, inspect).map_err(|error| match kind {
@@ -123,12 +133,13 @@ fn blame_sets(error: LoadError, path: &Path, options: &LoadOptions) -> LoadError
 fn load_kind(
     (path, kind): (&Path, Kind),
     options: &LoadOptions,
-    inspect: impl FnOnce(&gltf::Model),
+    inspect: impl FnOnce(Inspected),
 ) -> Result<Scene, LoadError> {
     let scene = match kind {
         Kind::Scene => return load_scene(path, None, options),
         Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
-        Kind::Gltf => standalone::gltf::load(path, options, inspect)?,
+        Kind::Gltf => standalone::gltf::load(path, options, |model| inspect(Inspected::Gltf(model)))?,
+        Kind::Usd => standalone::usd::load(path, options, |stage| inspect(Inspected::Usd(stage)))?,
         Kind::Raw => scn::load(path)?,
     };
     finished(scene, path, options)
@@ -231,7 +242,7 @@ pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>,
     options.check(kind)?;
     match kind {
         Kind::Gltf => standalone::gltf::singles(path, options),
-        Kind::Scene | Kind::Mesh(_) | Kind::Raw => Ok(Vec::new()),
+        Kind::Scene | Kind::Mesh(_) | Kind::Raw | Kind::Usd => Ok(Vec::new()),
     }
 }
 
@@ -297,6 +308,7 @@ fn kind_of(path: &Path) -> Result<Kind, LoadError> {
         "ron" => Ok(Kind::Scene),
         "gltf" | "glb" => Ok(Kind::Gltf),
         "scn" => Ok(Kind::Raw),
+        other if usd::EXTENSIONS.contains(&other) => Ok(Kind::Usd),
         other => meshes::format_of(other).map(Kind::Mesh).ok_or_else(|| unsupported(path, other)),
     }
 }
@@ -307,7 +319,7 @@ fn extension(path: &Path) -> String {
 
 fn known_kinds() -> String {
     let meshes = meshes::extensions();
-    format!("use .ron (scene), .gltf, .glb, {meshes} (model) or .scn (raw scene)")
+    format!("use .ron (scene), .gltf, .glb, .usd, .usda, .usdc, .usdz, {meshes} (model) or .scn (raw scene)")
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {

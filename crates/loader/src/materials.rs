@@ -1,16 +1,18 @@
 //! The tables of materials and textures that a load fills. Equal rows are shared.
 
 use super::{
-    LoadError,
+    LoadError, atlas,
     cutout::{self, Channel},
+    files,
     gltf::ColorSpace,
-    image,
+    image, packed,
 };
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 use throng_base::files::record;
 use throng_scene::{Material, NONE, TexelImage, Texels, Texture, TextureMap, Wrap};
@@ -27,10 +29,11 @@ pub struct Materials {
     textures: Vec<Request>,
     texture_of: HashMap<PictureKey, u32>,
     cutout_of: HashMap<(Option<PictureKey>, PictureKey, Channel), u32>,
+    packed_of: HashMap<String, u32>,
 }
 
-/// The key of a picture: its path, wrap mode and colour space.
-type PictureKey = (PathBuf, u8, ColorSpace);
+/// The key of a picture: its path, wrap modes and colour space, and whether that is only of colours.
+type PictureKey = (PathBuf, [Wrap; 2], ColorSpace, bool);
 
 /// A future entry of the texture table.
 enum Request {
@@ -42,25 +45,48 @@ enum Request {
         opacity: PictureFile,
         channel: Channel,
     },
+    Packed(Box<Packed>),
     Decoded(Texture),
 }
 
+/// A texture whose channels are read from different pictures.
+pub struct Packed {
+    pub channels: [PackedChannel; 4],
+    /// Whether values may be beyond 0 to 1, or are colours that are scaled, so that eight bits do not suffice.
+    pub floats: bool,
+}
+
+/// The content of a channel: `texel · scale + bias` of a picture, or a value.
+pub enum PackedChannel {
+    Constant(f32),
+    Read { picture: PictureFile, channel: u8, scale: f32, bias: f32 },
+}
+
 /// A picture to be decoded.
+#[derive(Clone)]
 pub struct PictureFile {
-    /// Absolute path without links.
+    /// Absolute path without links. A picture in a package has the package's path, and its own in brackets.
     pub path: PathBuf,
-    pub wrap: Wrap,
+    /// The content of a picture in a package.
+    pub bytes: Option<Arc<[u8]>>,
+    /// The numbers and files of a picture's tiles (UDIM); empty for one file.
+    pub tiles: Vec<(u32, PathBuf)>,
+    /// Wrap modes along u and v.
+    pub wrap: [Wrap; 2],
     /// Colour space of a picture with eight bits per channel.
     pub space: ColorSpace,
+    /// Whether the colour space is only that of pictures with three or four channels, and others are linear.
+    pub only_colors: bool,
     pub used_by: Use,
 }
 
 /// The location that names a picture.
+#[derive(Clone)]
 pub enum Use {
     /// A scene file, which cannot be loaded without the picture.
     Required { file: PathBuf },
-    /// A line of a model's file. Without the picture, its materials have no texture.
-    Optional { file: PathBuf, line: usize },
+    /// A place in a model's file, such as `a.mtl:7`. Without the picture, its materials have no texture.
+    Optional { place: String },
 }
 
 /// Textures in the order of their indices, and warnings about damaged ones.
@@ -68,7 +94,7 @@ pub type DecodedTextures = (Vec<Texture>, Vec<String>);
 
 impl PictureFile {
     fn key(&self) -> PictureKey {
-        (self.path.clone(), self.wrap as u8, self.space)
+        (self.path.clone(), self.wrap, self.space, self.only_colors)
     }
 }
 
@@ -106,7 +132,15 @@ impl Materials {
             })
             .ok_or_else(|| format!("the texture {} does not exist: check the path", path.display()))?;
         let used_by = Use::Required { file: used_by.into() };
-        Ok(self.picture(PictureFile { path, wrap, space, used_by }))
+        Ok(self.picture(PictureFile {
+            path,
+            bytes: None,
+            tiles: Vec::new(),
+            wrap: [wrap; 2],
+            space,
+            only_colors: false,
+            used_by,
+        }))
     }
 
     /// Index of the texture of a picture, which is decoded later by [`Materials::decode_textures`].
@@ -128,6 +162,23 @@ impl Materials {
         let found = *self.cutout_of.entry(key).or_insert(index);
         if found == index {
             self.textures.push(Request::Cutout { color, opacity, channel });
+        }
+        found
+    }
+
+    /// Index of a texture whose channels are read from different pictures. Equal ones are shared.
+    pub fn packed(&mut self, packed: Packed) -> u32 {
+        let part = |channel: &PackedChannel| match channel {
+            PackedChannel::Constant(value) => format!("{value:?}"),
+            PackedChannel::Read { picture, channel, scale, bias } => {
+                format!("{:?}.{channel}*{scale:?}+{bias:?}", picture.key())
+            }
+        };
+        let key = format!("{:?} {}", packed.channels.each_ref().map(part), packed.floats);
+        let index = self.textures.len() as u32;
+        let found = *self.packed_of.entry(key).or_insert(index);
+        if found == index {
+            self.textures.push(Request::Packed(Box::new(packed)));
         }
         found
     }
@@ -174,11 +225,11 @@ impl Materials {
 
     /// Index of the texture of a picture in memory. `space` is its colour space if it has eight bits per channel.
     pub fn given(&mut self, (name, picture): (&str, &TexelImage), wrap: Wrap, space: ColorSpace) -> u32 {
-        let key = (PathBuf::from(name), wrap as u8, space);
+        let key = (PathBuf::from(name), [wrap; 2], space, false);
         if let Some(&known) = self.texture_of.get(&key) {
             return known;
         }
-        let index = self.decoded(texture(name.to_owned(), picture.clone(), wrap, space));
+        let index = self.decoded(texture(name.to_owned(), picture.clone(), [wrap; 2], space));
         self.texture_of.insert(key, index);
         index
     }
@@ -227,15 +278,16 @@ fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), Lo
         (Err(e), Use::Required { file }) => {
             Err(LoadError::file(&picture.path, format!("{} (used by {})", e.message(), file.display())))
         }
-        (Err(e), Use::Optional { file, line }) => {
-            let (file, path) = (file.display(), picture.path.display());
-            warnings.push(format!("{file}:{line}: the texture {path} is left out: {}", e.message()));
+        (Err(e), Use::Optional { place }) => {
+            let path = picture.path.display();
+            warnings.push(format!("{place}: the texture {path} is left out: {}", e.message()));
             Ok(None)
         }
     };
     let texture = match request {
         Request::Picture(picture) => decode(&picture)?,
         Request::Decoded(texture) => Some(texture),
+        Request::Packed(packed) => Some(packed::texture(&packed, &mut decode)?),
         Request::Cutout { color, opacity, channel } => {
             let is_one_file = color.as_ref().is_some_and(|color| color.path == opacity.path);
             let color = color.as_ref().map(&mut decode).transpose()?.flatten();
@@ -249,18 +301,24 @@ fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), Lo
 }
 
 fn decode(wanted: &PictureFile) -> Result<Texture, LoadError> {
-    let picture = image::load(&wanted.path)?;
+    let picture = match &wanted.bytes {
+        Some(bytes) => image::of_bytes(&wanted.path, bytes)?,
+        None if !wanted.tiles.is_empty() => (atlas::joined(&wanted.tiles)?, true),
+        None => image::of_bytes(&wanted.path, &files::read(&wanted.path)?)?,
+    };
+    let (picture, is_colored) = picture;
+    let space = if wanted.only_colors && !is_colored { ColorSpace::Linear } else { wanted.space };
     let name = wanted.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(texture(name, picture, wanted.wrap, wanted.space))
+    Ok(texture(name, picture, wanted.wrap, space))
 }
 
 /// A texture of a picture. `space` is the colour space of eight bits per channel.
-fn texture(name: String, picture: TexelImage, wrap: Wrap, space: ColorSpace) -> Texture {
+fn texture(name: String, picture: TexelImage, wrap: [Wrap; 2], space: ColorSpace) -> Texture {
     let texels = match (picture.texels, space) {
         (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
         (texels, _) => texels,
     };
-    Texture { name, width: picture.width, height: picture.height, texels, wrap: [wrap; 2], nearest: false }
+    Texture { name, width: picture.width, height: picture.height, texels, wrap, nearest: false }
 }
 
 /// Runs of [`throng_scene::Scene::material_slots`], shared by instances with equal materials.
@@ -271,6 +329,11 @@ pub struct Slots {
 }
 
 impl Slots {
+    /// Slots of a scene, to which more are added.
+    pub fn of(all: Vec<u32>) -> Self {
+        Self { all, runs: HashMap::new() }
+    }
+
     /// First slot of a run for `mesh`: its own `defaults`, or `material` in every slot unless that is [`NONE`].
     pub fn run(&mut self, mesh: u32, defaults: &[u32], material: u32) -> u32 {
         *self.runs.entry((mesh, material)).or_insert_with(|| {

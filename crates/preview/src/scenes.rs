@@ -16,6 +16,7 @@ use throng_base::{choice::Choice, files::recording, math::Aabb};
 use throng_denoise::Denoise;
 use throng_device::Device;
 use throng_edit::{self as edit, SceneText};
+use throng_loader::Inspected;
 use throng_picture::{
     aov::{Aov, AovSet},
     pixels::PixelType,
@@ -126,8 +127,10 @@ impl Source {
         let mut animations = Vec::new();
         let mut scene = match &text {
             Some(text) => options.load_scene(&self.path, text)?,
-            None => options.load_inspected(&self.path, |model| {
-                animations = throng_loader::animation_choices(&model.rig.clips);
+            None => options.load_inspected(&self.path, |inspected| {
+                if let Inspected::Gltf(model) = inspected {
+                    animations = throng_loader::animation_choices(&model.rig.clips);
+                }
             })?,
         };
         // Viewers count frames from 1, and display the numbers used in files.

@@ -12,7 +12,7 @@ use std::{
 };
 use throng_denoise::{Denoise, Denoiser, Denoising, frames::REACH};
 use throng_device::{Delivery, Device, FrameSettings};
-use throng_loader::{self as loader, LoadError, LoadOptions, gltf::Model};
+use throng_loader::{self as loader, Inspected, LoadError, LoadOptions};
 use throng_output::{Manifests, OutputError, prepare_distinct};
 use throng_picture::{
     aov::{Aov, AovSet, cryptomatte},
@@ -60,12 +60,12 @@ impl PictureOptions {
         loader::load_with(path, &self.load_options())
     }
 
-    /// Like [`Self::load`]. Passes the model of a glTF file to `inspect` before it is converted to a scene.
+    /// Like [`Self::load`]. Passes a glTF or USD file to `inspect` before it is converted to a scene.
     ///
     /// # Errors
     /// Returns the errors of [`Self::load`].
     #[doc(hidden)]
-    pub fn load_inspected(&self, path: &Path, inspect: impl FnOnce(&Model)) -> Result<Scene, LoadError> {
+    pub fn load_inspected(&self, path: &Path, inspect: impl FnOnce(Inspected)) -> Result<Scene, LoadError> {
         loader::load_inspected(path, &self.load_options(), inspect)
     }
 

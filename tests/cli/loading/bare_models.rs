@@ -256,7 +256,7 @@ fn unknown_names_are_errors_that_tell_the_known_ones() {
 fn flags_that_do_not_fit_the_file_are_wrong_usage() {
     let place = place();
     for (scene, flags, text) in [
-        ("scene.ron", &["--variant", "red"][..], "--variant: only .gltf and .glb models have"),
+        ("scene.ron", &["--variant", "red"][..], "--variant: only glTF and USD files have variants"),
         ("scene.ron", &["--animation", "Bend"], "--animation: only .gltf and .glb"),
         ("scene.ron", &["--no-ground"], "--no-ground: this is of models"),
         ("scene.ron", &["--environment", "studio"], "--environment: scene files have no studio: write sky"),
@@ -275,8 +275,8 @@ fn flags_that_do_not_fit_the_file_are_wrong_usage() {
         ("model.obj", &["--up", "0,0,0"], "write an axis like z or -y"),
         ("model.obj", &["--margin", "0.5"], "write a number from 0 to 0.45"),
         ("model.obj", &["--fps", "0"], "write a number from 0.1 to 1000"),
-        ("model.obj", &["--camera", "Front"], "--camera: only .ron scenes, .gltf and .glb models have cameras"),
-        ("model.obj", &["--scene", "0"], "--scene: only .gltf"),
+        ("model.obj", &["--camera", "Front"], "--camera: only .ron scenes, glTF and USD files have cameras"),
+        ("model.obj", &["--scene", "0"], "--scene: only glTF and USD"),
         ("model.obj", &["--target", "0,0,0"], "--eye"),
         ("model.obj", &["--eye", "1,2"], "write three numbers like 1,2.5,-3"),
         ("model.obj", &["--eye", "1,nan,2"], "write three numbers"),

@@ -8,4 +8,5 @@ mod mast;
 mod models;
 mod new;
 mod strict;
+mod usd;
 mod warnings;

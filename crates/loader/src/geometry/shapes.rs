@@ -55,6 +55,37 @@ pub fn cone(radius: f32, height: f32, segments: u32, caps: bool) -> TriangleMesh
     mesh
 }
 
+/// A truncated cone about the Y axis, centred at the origin, with its radii at the bottom and at the top.
+pub fn frustum([low, high]: [f32; 2], height: f32, segments: u32) -> TriangleMesh {
+    let (top, bottom) = (Vec2::new(high, height * 0.5), Vec2::new(low, height * -0.5));
+    let normal = Vec2::new(height, low - high).normalize_or(Vec2::X);
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &[(bottom, normal), (top, normal)], segments);
+    push_disc(&mut mesh, bottom, -1.0, segments);
+    push_disc(&mut mesh, top, 1.0, segments);
+    mesh
+}
+
+/// A capsule about the Y axis, centred at the origin: two half spheres with these radii, and the part of a cone between their equators, which
+/// are `height` apart.
+pub fn capsule([low, high]: [f32; 2], height: f32, segments: u32) -> TriangleMesh {
+    let rings = segments / 4;
+    let arc = |radius: f32, middle: f32, first: f32| {
+        move |ring: u32| {
+            let angle = first + ring as f32 / rings as f32 * (0.25 * TAU);
+            let normal = Vec2::from_angle(angle);
+            // Poles are exactly on the axis.
+            let x = if (angle.abs() - 0.25 * TAU).abs() < 1e-5 { 0.0 } else { normal.x };
+            (Vec2::new(x, normal.y) * radius + Vec2::new(0.0, middle), normal)
+        }
+    };
+    let bottom = (0..=rings).map(arc(low, height * -0.5, -0.25 * TAU));
+    let top = (0..=rings).map(arc(high, height * 0.5, 0.0));
+    let mut mesh = TriangleMesh::default();
+    push_turned(&mut mesh, &bottom.chain(top).collect::<Vec<_>>(), segments);
+    mesh
+}
+
 /// A disc in the XZ plane, centred at the origin and facing +Y; UV (0, 0) to (1, 1) over its bounding square.
 pub fn disc(radius: f32, segments: u32) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
@@ -209,6 +240,8 @@ mod tests {
             (cylinder(2.0, 3.0, 256, true), 12.0 * pi, 256 * 4),
             (cone(2.0, 3.0, 256, true), 4.0 * pi, 256 * 2),
             (torus(2.0, 0.5, 256), pi * pi, 256 * 128 * 2),
+            (frustum([2.0, 1.0], 3.0, 256), 7.0 * pi, 256 * 4),
+            (capsule([1.0, 1.0], 2.0, 256), 2.0 * pi + 4.0 / 3.0 * pi, 256 * 128 * 2),
             (ball(256), 4.0 / 3.0 * pi, 256 * 127 * 2),
         ];
         for (mesh, expected, triangles) in shapes {

@@ -30,15 +30,23 @@ pub const MAX_RADIANCE: f32 = 1e9;
 /// # Errors
 /// If the file is missing, damaged, not in a supported format, or too large.
 pub fn load(path: &Path) -> Result<TexelImage, LoadError> {
-    let bytes = files::read(path)?;
+    of_bytes(path, &files::read(path)?).map(|(picture, _)| picture)
+}
+
+/// As [`load`], for the content of the file at `path`. Also returns whether it has eight bits and three or four channels, as colours usually have.
+///
+/// # Errors
+/// If the picture is damaged, not in a supported format, or too large.
+pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<(TexelImage, bool), LoadError> {
     let reserve = |needed| budget::fits(needed, bytes.len() as u64);
-    let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
+    let decoded = decode(bytes, reserve).map_err(|message| LoadError::file(path, message))?;
     let (width, height) = (decoded.width(), decoded.height());
+    let is_colored = matches!(decoded, DynamicImage::ImageRgb8(_) | DynamicImage::ImageRgba8(_));
     let texels = match decoded {
         DynamicImage::ImageRgb32F(_) | DynamicImage::ImageRgba32F(_) => linear(decoded),
         _ => Texels::Srgb8(rgba8(decoded)),
     };
-    Ok(TexelImage { width, height, texels })
+    Ok((TexelImage { width, height, texels }, is_colored))
 }
 
 /// Reads an environment map and multiplies it by `intensity`. 8-bit pictures are assumed to be sRGB.

@@ -244,8 +244,20 @@ impl Conversion<'_> {
                 if let Some(other) = &found.instead {
                     self.warn(texture.line, &format!("the texture {named} is not there: {} is used", other.display()));
                 }
-                let used_by = Use::Optional { file: self.library.to_owned(), line: texture.line };
-                Some((texture, PictureFile { path: found.path, wrap: texture.wrap(self.wrap), space, used_by }))
+                let used_by = Use::Optional { place: format!("{}:{}", self.library.display(), texture.line) };
+                let wrap = [texture.wrap(self.wrap); 2];
+                Some((
+                    texture,
+                    PictureFile {
+                        path: found.path,
+                        bytes: None,
+                        tiles: Vec::new(),
+                        wrap,
+                        space,
+                        only_colors: false,
+                        used_by,
+                    },
+                ))
             }
             Err(refusal) => {
                 self.warn(texture.line, &format!("the texture {named} is left out: it {refusal}"));

@@ -14,8 +14,9 @@ pub use model::{AnimationOptions, CameraChoice, ModelOptions, Preset, StageOptio
 pub use view::ViewOptions;
 pub use views::{PatternShape, ViewPattern, WorldUp};
 
-use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest};
+use super::{LoadError, gltf::GltfOptions, meshes::MeshFormat, suggest, usd};
 use glam::{EulerRot, Quat, Vec3};
+use throng_usd::StageOptions as UsdOptions;
 
 /// User options for loading a file. `overrides` are applied in order; each is a path into the file (`render.samples`,
 /// `materials.stone.color`, `instances.0.count`) and its new value as RON text. `start` is in seconds.
@@ -48,6 +49,8 @@ pub enum Kind {
     Scene,
     /// `.gltf` and `.glb`
     Gltf,
+    /// `.usd`, `.usda`, `.usdc` and `.usdz`
+    Usd,
     /// A file with a single mesh, such as `.obj`
     Mesh(&'static dyn MeshFormat),
     /// `.scn`
@@ -73,7 +76,7 @@ impl LoadOptions {
     pub fn gltf(&self) -> GltfOptions {
         GltfOptions {
             scene: self.model.scene.clone(),
-            variant: self.model.variant.clone(),
+            variant: self.model.variants.first().cloned(),
             allow_dirs: self.model.allow_dirs.clone(),
             skip_environment: self.model.environment.is_some(),
             rotation: self.rotation(),
@@ -82,6 +85,20 @@ impl LoadOptions {
     }
 
     /// Flags that scene files do not support, whether they are given, and the alternative.
+    /// The options for reading a USD stage.
+    ///
+    /// # Errors
+    /// If a variant is not of the form `/Prim{set=variant}`.
+    pub(crate) fn usd(&self) -> Result<UsdOptions, LoadError> {
+        let variants = usd::variants(&self.model.variants);
+        Ok(UsdOptions {
+            prim: self.model.scene.clone(),
+            variants: variants.map_err(|message| LoadError::flag("--variant", message))?,
+            purposes: usd::purposes(&self.model.purposes),
+            allow: self.model.allow_dirs.clone(),
+        })
+    }
+
     fn not_of_scenes(&self) -> [(&'static str, bool, &'static str); 10] {
         let (model, stage) = (&self.model, &self.model.stage);
         [
@@ -108,22 +125,31 @@ impl LoadOptions {
     /// Names the first such flag, and the alternative.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), LoadError> {
         let model = &self.model;
-        let gltf = "only .gltf and .glb models have";
-        let only_gltf = [
-            ("--animation", model.animation != AnimationOptions::default(), "animations"),
-            ("--scene", model.scene.is_some(), "several scenes"),
-            ("--variant", model.variant.is_some(), "material variants"),
+        let (is_gltf, is_usd) = (matches!(kind, Kind::Gltf), matches!(kind, Kind::Usd));
+        let of_others = [
+            (
+                "--animation",
+                model.animation != AnimationOptions::default(),
+                is_gltf,
+                ".gltf and .glb models have animations to choose; USD stages play by themselves",
+            ),
+            ("--scene", model.scene.is_some(), is_gltf || is_usd, "glTF and USD files have several scenes or prims"),
+            ("--variant", !model.variants.is_empty(), is_gltf || is_usd, "glTF and USD files have variants"),
+            ("--purpose", !model.purposes.is_empty(), is_usd, "USD files have purposes"),
         ];
-        for (flag, given, what) in only_gltf {
-            if given && !matches!(kind, Kind::Gltf) {
-                return Err(LoadError::flag(flag, format!("{gltf} {what}")));
+        for (flag, given, fits, what) in of_others {
+            if given && !fits {
+                return Err(LoadError::flag(flag, format!("only {what}")));
             }
+        }
+        if is_gltf && model.variants.len() > 1 {
+            return Err(LoadError::flag("--variant", "a glTF file shows one variant: write the flag once"));
         }
         for (flag, given, instead) in self.not_of_scenes() {
             let instead = match kind {
                 Kind::Scene => format!("this is of models, and a .ron scene says it itself: {instead}"),
                 Kind::Raw => "only models have this choice, not scenes".to_owned(),
-                Kind::Gltf | Kind::Mesh(_) => continue,
+                Kind::Gltf | Kind::Usd | Kind::Mesh(_) => continue,
             };
             if given {
                 return Err(LoadError::flag(flag, instead));
@@ -134,7 +160,7 @@ impl LoadOptions {
             return Err(LoadError::flag(flag, "a .scn file has its own light: write a .ron scene for another"));
         }
         if matches!((&model.camera, kind), (Some(CameraChoice::Of(_)), Kind::Mesh(_) | Kind::Raw)) {
-            return Err(LoadError::flag("--camera", "only .ron scenes, .gltf and .glb models have cameras by name"));
+            return Err(LoadError::flag("--camera", "only .ron scenes, glTF and USD files have cameras by name"));
         }
         if matches!(kind, Kind::Raw) && !model.allow_dirs.is_empty() {
             return Err(LoadError::flag("--allow-dir", "a .scn file refers to no files"));

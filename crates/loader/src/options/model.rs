@@ -8,10 +8,15 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::path::PathBuf;
 use throng_base::choice::choice;
+use throng_scene::desc::Purpose;
 
 /// Options for standalone models. Some also apply to models in scene files, as noted. `environment_rotation` is in degrees, about +Y.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[cfg_attr(feature = "cli", derive(clap::Args), command(next_help_heading = "Models (.gltf, .glb, .obj, .ply, .stl)"))]
+#[cfg_attr(
+    feature = "cli",
+    derive(clap::Args),
+    command(next_help_heading = "Models (.gltf, .glb, .usd*, .obj, .ply, .stl)")
+)]
 pub struct ModelOptions {
     /// Animations to play.
     #[cfg_attr(feature = "cli", command(flatten))]
@@ -43,12 +48,15 @@ pub struct ModelOptions {
     /// Size, placement and timing.
     #[cfg_attr(feature = "cli", command(flatten))]
     pub stage: StageOptions,
-    /// Scene of the file, by name or index
-    #[cfg_attr(feature = "cli", arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX"))]
+    /// Scene of the file, by name or index; of a USD file, the path of a prim
+    #[cfg_attr(feature = "cli", arg(long = "scene", id = "gltf_scene", value_name = "NAME|INDEX|PRIM"))]
     pub scene: Option<String>,
-    /// Material variant of the model
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME"))]
-    pub variant: Option<String>,
+    /// Material variant of a glTF file; of a USD file, a variant like /Car{color=red} (repeatable)
+    #[cfg_attr(feature = "cli", arg(long = "variant", id = "variant", value_name = "NAME|CHOICE"))]
+    pub variants: Vec<String>,
+    /// Draw only geometry of these purposes of a USD file, besides that of none: render, proxy, guide [default: render]
+    #[cfg_attr(feature = "cli", arg(long = "purpose", id = "purpose", value_name = "NAME", value_delimiter = ',', value_parser = flags::choice::<Purpose>()))]
+    pub purposes: Vec<Purpose>,
     /// Also allow references to files in this folder, not only in the model's own. Also applies to models in a .ron scene (repeatable)
     #[cfg_attr(feature = "cli", arg(long = "allow-dir", value_name = "PATH"))]
     pub allow_dirs: Vec<PathBuf>,

@@ -13,6 +13,7 @@ mod live;
 pub mod mesh;
 mod parts;
 mod surroundings;
+pub mod usd;
 
 pub use clips::{SingleClip, animation_choices};
 pub use surroundings::{check_picture, set_daylight};
@@ -63,18 +64,22 @@ fn settings(options: &LoadOptions) -> RenderDefaults {
 
 /// The surroundings of a standalone model.
 pub struct Stage<'a> {
-    options: &'a LoadOptions,
+    pub options: &'a LoadOptions,
     /// Number of frames of one cycle of the animation; None for a static model.
     pub round: Option<u32>,
     /// The selected camera of the file.
     pub camera: Option<Camera>,
-    /// The image-based light of the file's scene, which is used unless the user has chosen an environment.
-    pub environment: Option<FloatImage>,
+    /// The image-based light of the file's scene and its rotation, which are used unless the user has chosen an environment.
+    pub environment: Option<(FloatImage, f32)>,
+    /// Whether the file has light of its own, in any form.
+    pub is_lit: bool,
+    /// Whether the file is a scene of its own, which needs no ground.
+    pub stands_alone: bool,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a LoadOptions) -> Self {
-        Self { options, round: None, camera: None, environment: None }
+        Self { options, round: None, camera: None, environment: None, is_lit: false, stands_alone: false }
     }
 
     /// Adds a ground, an environment and a camera to the scene, and completes its settings and tables.
@@ -92,7 +97,7 @@ impl<'a> Stage<'a> {
         let ground = self.ground();
         scene.own_lights = scene.lights.len();
         let chosen = (model.environment.as_ref(), model.environment_rotation);
-        surroundings::light(scene, chosen, set, self.environment.take())?;
+        surroundings::light(scene, chosen, set, (self.environment.take(), self.is_lit))?;
         if let Some(sets) = &sets {
             sets.replace(&mut table)?;
         }
@@ -133,7 +138,8 @@ impl<'a> Stage<'a> {
         // From below, nothing else would be seen.
         let from_below = |pattern: &ViewPattern| pattern.shape == PatternShape::Sphere;
         let is_in_the_way = self.options.view.views.as_ref().is_some_and(from_below);
-        let has_none = model.no_ground || model.cut_out || is_in_the_way;
+        let is_scene = self.stands_alone || self.is_lit;
+        let has_none = model.no_ground || model.cut_out || is_in_the_way || is_scene;
         match (model.shadow_catcher || pictured && !model.cut_out, has_none) {
             (_, true) if !model.shadow_catcher => None,
             (true, _) => Some(ToCamera::ShadowCatcher),

@@ -18,8 +18,8 @@ const DIM: f32 = 0.05;
 /// Maximum radiance of indirect light on models. Higher values cause white specks from glossy surfaces.
 const CLAMP: f32 = 2.0;
 
-/// Sets the light of `scene`: as overridden (`set`), or as chosen. The default is the file's image-based light (`own`), or else a studio,
-/// or dim light if the file has lights. The brightness of a file's own light is arbitrary, so the exposure is measured; with this program's
+/// Sets the light of `scene`: as overridden (`set`), or as chosen. The default is the file's image-based light (`own`, a picture with its
+/// rotation), or else a studio, or dim light if the file has lights (`is_lit`). The brightness of a file's own light is arbitrary, so the exposure is measured; with this program's
 /// light, it is adapted slightly to the model.
 ///
 /// # Errors
@@ -28,9 +28,10 @@ pub fn light(
     scene: &mut Scene,
     (choice, rotation): (Option<&EnvironmentChoice>, Option<f32>),
     set: Option<(Environment, Vec<Light>)>,
-    own: Option<FloatImage>,
+    (own, is_lit): (Option<(FloatImage, f32)>, bool),
 ) -> Result<(), LoadError> {
-    let is_own = !scene.lights.is_empty() || choice.is_none() && set.is_none() && own.is_some();
+    let is_lit = is_lit || !scene.lights.is_empty();
+    let is_own = is_lit || choice.is_none() && set.is_none() && own.is_some();
     let is_shown = set.is_some() || matches!(choice, Some(EnvironmentChoice::Color(_) | EnvironmentChoice::File(_)));
     (scene.settings.metering, scene.settings.clamp_indirect) = match (is_own, is_shown) {
         (true, _) => (Metering::Full, None),
@@ -44,8 +45,10 @@ pub fn light(
             scene.environment = environment;
             scene.lights.extend(suns);
         }
-        (None, None, Some(pixels)) => scene.environment = still_picture(pixels),
-        (None, None, None) if scene.lights.is_empty() => set_studio(scene),
+        (None, None, Some((pixels, rotation))) => {
+            scene.environment = Environment::Image { pixels, rotation, stars: Stars::default() };
+        }
+        (None, None, None) if !is_lit => set_studio(scene),
         (None, None, None) => scene.environment = constant(Vec3::splat(DIM)),
         (None, Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
         (None, Some(EnvironmentChoice::Studio), _) => set_studio(scene),

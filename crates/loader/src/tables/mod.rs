@@ -11,6 +11,7 @@ use crate::{
     LoadError,
     budget::{self, Budget},
     extension, files,
+    geometry::transform::is_invertible,
 };
 use glam::{Affine3, Mat3, Vec3};
 use std::{path::Path, sync::Arc};
@@ -93,6 +94,13 @@ pub fn upright(up: UpAxis) -> Affine3 {
         UpAxis::Y => Affine3::IDENTITY,
         UpAxis::Z => Affine3::from_mat3(Mat3::from_cols(Vec3::X, Vec3::NEG_Z, Vec3::Y)),
     }
+}
+
+/// The first transform of each copy. A copy that was not read is where another one is.
+pub fn places(first: &[Option<RowPose>], upright: &Affine3, each: &Affine3) -> Vec<Affine3> {
+    let place = |pose: &Option<RowPose>| pose.and_then(|pose| pose.placed(upright, each)).filter(is_invertible);
+    let other = first.iter().find_map(place).unwrap_or(Affine3::IDENTITY);
+    first.iter().map(|pose| place(pose).unwrap_or(other)).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Quad, RibbonDesc, TerrainDesc, Torus, values};
 use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
+use throng_base::choice::choice;
 
 /// An entry of the `meshes` section, by its name: a shape in its own coordinate space. Placements copy it into the scene.
 #[allow(missing_docs, reason = "the kinds are described by their types")]
@@ -12,6 +13,7 @@ pub enum MeshDesc {
     #[serde(rename = "Obj", alias = "Ply", alias = "Stl")]
     File(MeshFile),
     Gltf(GltfFile),
+    Usd(UsdFile),
     /// `Sphere`: a sphere of radius 1 at the origin.
     Sphere,
     Quad(Quad),
@@ -99,4 +101,43 @@ pub struct GltfFile {
     /// model as to a group. Default: true if this saves more than 64 MB, and the model is at rest without skins or morph targets.
     #[serde(default)]
     pub shared: Option<bool>,
+}
+
+/// `Usd(file: "forest.usda", prim: "/World/Forest")`: a USD stage (.usd, .usda, .usdc or .usdz) as a group. Its native instances and point
+/// instancers stay instances, and `nest` of a placement applies to it as to a group. It is turned to +Y up, in metres, and moves as in the
+/// file, whose first frame is at 0 seconds. Lights with an extent belong to it; other lights and cameras do not.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "Usd", deny_unknown_fields)]
+pub struct UsdFile {
+    /// The root layer.
+    pub file: String,
+    /// Path of the prim to show. Default: the whole stage.
+    #[serde(default)]
+    pub prim: Option<String>,
+    /// Selected variants, such as `["/Car{color=red}"]`. Default: those of the file.
+    #[serde(default)]
+    pub variants: Vec<String>,
+    /// Purposes of geometry that is drawn besides that of none: `render`, `proxy` and `guide`. Default `[render]`.
+    #[serde(default)]
+    pub purposes: Option<Vec<Purpose>>,
+    /// Name of a material that replaces all materials of the file. Default: the file's materials.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// As [`MeshFile::fit`], with the bounds at the first frame.
+    #[serde(default)]
+    pub fit: Option<BoxSize>,
+}
+
+choice! {
+    /// Purposes of geometry in USD files.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Purpose {
+        /// For final pictures.
+        Render = "render",
+        /// Light geometry in place of `render`.
+        Proxy = "proxy",
+        /// Helpers.
+        Guide = "guide",
+    }
 }

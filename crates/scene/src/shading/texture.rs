@@ -50,7 +50,7 @@ impl Texels {
 }
 
 /// Wrap mode of a texture outside of UV 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wrap {
     /// Repeats the texture.

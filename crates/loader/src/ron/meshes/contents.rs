@@ -4,6 +4,7 @@ use super::{curves::Curves, land::Land, model_entry, shapes};
 use crate::{
     LoadError,
     budget::Budget,
+    extension,
     geometry::fit::Fit,
     geometry::shapes as triangles,
     gltf::Model,
@@ -18,6 +19,7 @@ use crate::{
         placing::{placements::unknown_material, resolved::ModelGroup},
         source::Place,
     },
+    usd::{self, Contents, Converter},
 };
 use rayon::prelude::*;
 use std::{
@@ -30,9 +32,10 @@ use std::{
 use throng_base::math::Aabb;
 use throng_scene::{
     Material, NONE, Scene, TriangleMesh,
-    desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile},
+    desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile, UsdFile},
     rig::Clip,
 };
+use throng_usd::{Stage, StageOptions};
 
 /// Reads materials and meshes, and collects their rows, warnings and groups.
 pub struct Loader<'a> {
@@ -104,6 +107,7 @@ impl<'a> Loader<'a> {
             let parsed = match desc {
                 MeshDesc::File(mesh) => self.mesh_file(mesh, &all.key(name)),
                 MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
+                MeshDesc::Usd(usd) => self.usd(usd, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
             if parsed.is_err() {
@@ -208,6 +212,10 @@ impl<'a> Loader<'a> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.model(name, desc, (*model, is_shared), replacement, place)?
             }
+            (MeshDesc::Usd(desc), Parsed::Usd(stage)) => {
+                let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
+                self.stage(name, desc, &stage, replacement, place)?
+            }
             (MeshDesc::Triangles(mesh), _) => {
                 self.check_triangles(mesh, place)?;
                 MeshSource::of_unsplit_shape(name, mesh.clone(), self.table.add("default", grey))
@@ -301,6 +309,58 @@ impl<'a> Loader<'a> {
         model::into_source(&path, name, flat, performance, animated)
     }
 
+    fn usd(&self, desc: &UsdFile, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(&desc.file);
+        if !usd::EXTENSIONS.contains(&extension(&path).as_str()) || !crate::files::exists(&path) {
+            let message = format!("the stage {} is no USD file that exists: check the path", path.display());
+            return Err(self.source.error(&place.key("file"), message));
+        }
+        let options = StageOptions {
+            prim: desc.prim.clone(),
+            variants: self.source.check(&place.key("variants"), usd::variants(&desc.variants))?,
+            purposes: usd::purposes(desc.purposes.as_deref().unwrap_or_default()),
+            allow: self.allow.to_owned(),
+        };
+        Ok(Parsed::Usd(Box::new(usd::read(&path, &options)?)))
+    }
+
+    /// Adds a stage as a group.
+    fn stage(
+        &mut self,
+        name: &str,
+        desc: &UsdFile,
+        stage: &Stage,
+        replacement: Option<u32>,
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        let path = self.source.resolve(&desc.file);
+        let outer = usd::upright(stage);
+        let mut converter = Converter::new(stage, &path, &mut self.table, outer);
+        let lit = usd::lights::convert(stage, &path, &mut converter, &outer);
+        let mut contents = converter.finish();
+        let in_file = |line: &String| format!("{}: {line}", path.display());
+        self.warnings.extend(stage.warnings.iter().chain(&usd::warnings(stage)).map(in_file));
+        self.warnings.extend(lit.warnings);
+        if !lit.lights.is_empty() || lit.environment.is_some() {
+            let line = "its distant, dome and point lights are left out: write them in `lights` and `environment`";
+            self.doubts.push(in_file(&line.to_owned()));
+        }
+        if contents.lists.first().is_none_or(Vec::is_empty) {
+            let message = format!("there is nothing to see in {}", path.display());
+            return Err(self.source.error(&place.key("file"), message));
+        }
+        if let Some(row) = replacement {
+            contents.replace_materials(row);
+        }
+        if let Some(size) = desc.fit {
+            contents.transform(&self.fit(&contents.bounds(), size, place)?.transform());
+        }
+        let Contents { sources, lists, names } = contents;
+        self.groups.push(ModelGroup::of_lists(name, sources, lists, names));
+        // The entry itself is never placed.
+        Ok(MeshSource::sphere(name, NONE))
+    }
+
     /// The scale of a mesh whose entry at `place` has the field `fit`.
     fn fit(&self, bounds: &Aabb, size: BoxSize, place: &Place) -> Result<Fit, LoadError> {
         let fail = |lack| self.source.error(&place.key("fit"), format!("the mesh {lack}"));
@@ -339,6 +399,7 @@ enum Parsed {
     Nothing,
     Mesh(Box<dyn ParsedMesh>),
     Gltf { model: Box<Model>, is_shared: bool },
+    Usd(Box<Stage>),
 }
 
 fn parse_mesh(

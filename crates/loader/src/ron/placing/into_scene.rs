@@ -5,6 +5,7 @@ use super::{
     instances::{self, Bends, Unrolled, UsedMesh, UsedMotion},
     joined,
     placements::Resolver,
+    resolved::Resolved,
 };
 use crate::{
     LoadError,
@@ -50,6 +51,21 @@ impl<'a> Placing<'a> {
             unrolled = instances::unroll(source, file, &resolved, (&meshes, &bends))?;
         }
         Ok(Self { source, file, meshes, motions, bends, unrolled })
+    }
+
+    /// Expands lists whose placements have no motions. `source` and `file` are of a file without a scene.
+    ///
+    /// # Errors
+    /// If there are too many instances, or if lists are nested too deeply.
+    pub fn of_lists(
+        source: &'a Source,
+        file: &'a SceneFile,
+        meshes: Vec<MeshSource>,
+        resolved: &Resolved,
+    ) -> Result<Self, LoadError> {
+        let bends = Bends::of(&[]);
+        let unrolled = instances::unroll(source, file, resolved, (&meshes, &bends))?;
+        Ok(Self { source, file, meshes, motions: Vec::new(), bends, unrolled })
     }
 
     /// Adds the instances to a scene, and the meshes and motions that they use.

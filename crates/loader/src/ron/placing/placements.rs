@@ -88,13 +88,21 @@ impl<'a> Resolver<'a> {
         let (groups, instances) = (Place::ROOT.key("groups"), Place::ROOT.key("instances"));
         self.check_group_names(&groups)?;
         self.lists.resize_with(file.groups.0.len(), Vec::new);
-        self.lists.extend(self.models.iter().map(ModelGroup::items));
+        let mut inner = Vec::new();
+        let first_inner = self.lists.len() + self.models.len();
+        for model in self.models {
+            let mut lists = model.lists(self.lists.len(), first_inner + inner.len()).into_iter();
+            self.lists.extend(lists.next());
+            inner.extend(lists);
+        }
+        self.lists.append(&mut inner);
         for (i, (name, list)) in file.groups.0.iter().enumerate() {
             self.lists[i] = self.list(list, &groups.key(name))?;
         }
         let top = self.list(&file.instances, &instances)?;
         let models = self.models.iter().map(|model| model.name.as_str());
-        let names = file.groups.names().chain(models).map(str::to_owned).collect();
+        let inner = self.models.iter().flat_map(|model| model.inner_names()).map(String::as_str);
+        let names = file.groups.names().chain(models).chain(inner).map(str::to_owned).collect();
         Ok(Resolved { lists: self.lists, names, top })
     }
 

@@ -22,6 +22,7 @@ pub enum Target {
 }
 
 /// A resolved placement. A placement that chooses among several targets by weight has one item per target.
+#[derive(Clone)]
 pub struct Item {
     /// Number of the placement in its list.
     pub entry: usize,
@@ -49,24 +50,42 @@ pub struct Item {
 /// Number of a copy in its pattern, and the transform from its space to the parent's.
 pub type ChosenCopy = (u32, Affine3);
 
-/// A model that is a group. Its meshes follow the file's meshes, and each has the transforms of its copies.
+/// A model that is a group. Its meshes follow the file's meshes.
 pub struct ModelGroup {
     pub(super) name: String,
     /// The meshes, until they are numbered.
     pub sources: Vec<MeshSource>,
     pub first_mesh: usize,
-    pub(super) places: Vec<Vec<Affine3>>,
+    contents: GroupContents,
+}
+
+/// What a model that is a group places.
+enum GroupContents {
+    /// The transforms of the copies of each mesh.
+    Copies(Vec<Vec<Affine3>>),
+    /// Lists whose targets are the model's meshes and lists, with their names. The first one is the model.
+    Lists { lists: Vec<Vec<Item>>, names: Vec<String> },
 }
 
 impl ModelGroup {
     pub fn new(name: &str, meshes: Vec<SharedMesh>) -> Self {
         let (sources, places) = meshes.into_iter().map(|mesh| (mesh.source, mesh.places)).unzip();
-        Self { name: name.to_owned(), sources, first_mesh: 0, places }
+        Self { name: name.to_owned(), sources, first_mesh: 0, contents: GroupContents::Copies(places) }
     }
 
-    /// The triangles and transform of each copy of its meshes. Empty after the meshes were taken.
+    /// A group with lists of its own.
+    pub fn of_lists(name: &str, sources: Vec<MeshSource>, lists: Vec<Vec<Item>>, names: Vec<String>) -> Self {
+        let contents = GroupContents::Lists { lists, names };
+        Self { name: name.to_owned(), sources, first_mesh: 0, contents }
+    }
+
+    /// The triangles and transform of each copy of its meshes. Empty after the meshes were taken, and for a model with lists of its own.
     pub fn copies(&self) -> impl Iterator<Item = (&TriangleMesh, Affine3)> {
-        let meshes = self.sources.iter().zip(&self.places);
+        let places = match &self.contents {
+            GroupContents::Copies(places) => &places[..],
+            GroupContents::Lists { .. } => &[],
+        };
+        let meshes = self.sources.iter().zip(places);
         let triangles = meshes.filter_map(|(source, places)| Some((source.mesh.triangles()?, places)));
         triangles.flat_map(|(mesh, places)| places.iter().map(move |&place| (mesh, place)))
     }
@@ -75,7 +94,30 @@ impl ModelGroup {
         &self.name
     }
 
-    pub(super) fn items(&self) -> Vec<Item> {
+    /// Names of its lists below the one that is the model.
+    pub(super) fn inner_names(&self) -> &[String] {
+        match &self.contents {
+            GroupContents::Copies(_) => &[],
+            GroupContents::Lists { names, .. } => names.get(1..).unwrap_or_default(),
+        }
+    }
+
+    /// The list that is the model, then its other lists, which get numbers from `first_inner` on.
+    pub(super) fn lists(&self, own: usize, first_inner: usize) -> Vec<Vec<Item>> {
+        let places = match &self.contents {
+            GroupContents::Lists { lists, .. } => {
+                let mut lists = lists.clone();
+                for item in lists.iter_mut().flatten() {
+                    item.target = match item.target {
+                        Target::Mesh(mesh) => Target::Mesh(self.first_mesh + mesh),
+                        Target::List(0) => Target::List(own),
+                        Target::List(list) => Target::List(first_inner + list - 1),
+                    };
+                }
+                return lists;
+            }
+            GroupContents::Copies(places) => places,
+        };
         let item = |(number, places): (usize, &Vec<Affine3>)| Item {
             entry: 0,
             target: Target::Mesh(self.first_mesh + number),
@@ -90,11 +132,12 @@ impl ModelGroup {
             visible: None,
             nest: None,
         };
-        self.places.iter().enumerate().map(item).collect()
+        vec![places.iter().enumerate().map(item).collect()]
     }
 }
 
-/// All lists of placements: first the named groups in file order, then models that are groups, then lists written in place.
+/// All lists of placements: first the named groups in file order, then models that are groups, then their inner lists,
+/// then lists written in place.
 pub struct Resolved {
     pub lists: Vec<Vec<Item>>,
     /// Names of the groups and models among them.

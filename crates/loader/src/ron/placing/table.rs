@@ -6,7 +6,6 @@ use super::{
 };
 use crate::{
     LoadError, files,
-    geometry::transform::is_invertible,
     ron::{
         checked::{Fields, above_zero},
         source::Place,
@@ -14,7 +13,7 @@ use crate::{
     tables::{self, LoadedTable, TableOptions},
 };
 use glam::Affine3;
-use throng_scene::{FrameRate, RenderDefaults, RowPose, desc};
+use throng_scene::{FrameRate, RenderDefaults, desc};
 
 /// Reads the table of a placement.
 ///
@@ -44,7 +43,7 @@ pub fn resolve(resolver: &Resolver, placement: &desc::Table, place: &Place) -> R
     resolver.check_count(first.len() as u64, &place.key("file"))?;
     let upright = tables::upright(placement.up);
     let each = upright.inverse() * affine_of(&placement.each);
-    Ok(TablePattern { table, upright, each, first: places(&first, &upright, &each) })
+    Ok(TablePattern { table, upright, each, first: tables::places(&first, &upright, &each) })
 }
 
 /// The table of a placement whose transforms are in memory.
@@ -55,12 +54,5 @@ pub fn of_matrices(resolver: &Resolver, placement: &desc::Matrices, place: &Plac
     let loaded = tables::of_transforms(&placement.transforms, &placement.times);
     let LoadedTable { table, first } = resolver.source.check(place, loaded)?;
     let upright = Affine3::IDENTITY;
-    Ok(TablePattern { table, upright, each: upright, first: places(&first, &upright, &upright) })
-}
-
-/// The first transform of each copy. A copy that was not read is where another one is.
-fn places(first: &[Option<RowPose>], upright: &Affine3, each: &Affine3) -> Vec<Affine3> {
-    let place = |pose: &Option<RowPose>| pose.and_then(|pose| pose.placed(upright, each)).filter(is_invertible);
-    let other = first.iter().find_map(place).unwrap_or(Affine3::IDENTITY);
-    first.iter().map(|pose| place(pose).unwrap_or(other)).collect()
+    Ok(TablePattern { table, upright, each: upright, first: tables::places(&first, &upright, &upright) })
 }

@@ -38,6 +38,10 @@ pub fn built() -> Vec<Sample> {
     add("bytes.stl", stl_bytes(0));
     add("tracks.npy", npy());
     add("colours.stl", stl_bytes(0xfc00));
+    // A stage with all that the reader reads, as OpenUSD writes it.
+    add("stage.usda", include_bytes!("../../../../samples/stage.usda").to_vec());
+    add("stage.usdc", include_bytes!("../../../../samples/stage.usdc").to_vec());
+    add("stage.usdz", include_bytes!("../../../../samples/stage.usdz").to_vec());
     for (name, text) in VARIANTS {
         add(name, text.as_bytes().to_vec());
     }

@@ -37,6 +37,7 @@ const TABLE: &str = r#"(
     camera: LookAt(eye: (0, 2, 9), target: (0, 0, 0)),
 )"#;
 
+const STAGE: &str = r#"(meshes: {"a": Usd(file: "stage.usda", fit: 1)}, instances: [Grid(of: "a", count: (2, 1, 2), spacing: (1, 1, 1))])"#;
 const ACTOR: &str = r#"(
     environment: Constant(radiance: (1, 1, 1)),
     meshes: { "crowd": Gltf(file: "actor.gltf", clip: "0", poses: 4), "actor": Gltf(file: "actor.gltf") },
@@ -116,6 +117,7 @@ fn write_companions(campaign: &Campaign, folder: &Path) -> anyhow::Result<()> {
     fs::write(folder.join("few.ray"), scene::rays(100))?;
     fs::write(folder.join("hdr.ron"), LIT)?;
     fs::write(folder.join("actor.ron"), ACTOR)?;
+    fs::write(folder.join("stage.ron"), STAGE)?;
     for ending in ["png", "jpg", "webp", "gif", "tga", "bmp", "tiff", "exr", "dds", "ktx2"] {
         let text = TEXTURED.replace("FILE", &format!("m.{ending}"));
         fs::write(folder.join(format!("{ending}.ron")), text)?;

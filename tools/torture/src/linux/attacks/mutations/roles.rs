@@ -39,6 +39,10 @@ glTF | 6 | text | gltf | m.gltf | check m.gltf GREY; render m.gltf TINY GREY --a
 GLB | 6 | glb | glb | m.glb | check m.glb GREY; render m.glb TINY GREY --animation all; info m.glb --json --full ONE GREY
 GLB bytes | 1 | bytes | glb | m.glb | check m.glb GREY
 glTF in a scene | 2 | text | gltf | actor.gltf | check actor.ron; render actor.ron TINY
+USDA | 4 | text | usda | m.usda | check m.usda; render m.usda TINY; info m.usda --json ONE
+USDC | 4 | bytes | usdc | m.usdc | check m.usdc; render m.usdc TINY; info m.usdc --json ONE
+USDZ | 2 | bytes | usdz | m.usdz | check m.usdz; render m.usdz TINY
+USD in a scene | 1 | text | usda | stage.usda | check stage.ron; render stage.ron TINY
 NPY table | 2 | bytes | npy | m.npy | check npy.ron; render npy.ron TINY
 CSV table | 1 | text | csv | m.csv | check csv.ron; render csv.ron TINY
 JSON Lines table | 1 | text | jsonl | m.jsonl | check jsonl.ron; render jsonl.ron TINY

@@ -1,0 +1,169 @@
+//! Textures whose channels are read from different pictures, or are scaled and shifted, as in USD's networks.
+
+use crate::{
+    LoadError,
+    materials::{Packed, PackedChannel, PictureFile},
+};
+use std::collections::HashMap;
+use throng_base::math::linear_from_srgb;
+use throng_scene::{Texels, Texture, Wrap};
+
+/// One channel of a picture, row-major from the top.
+struct Plane {
+    width: u32,
+    height: u32,
+    values: Vec<f32>,
+}
+
+/// The texture of `packed`, as large as its largest picture. `decode` returns None for a picture that is missing or damaged; its channels are
+/// then white.
+///
+/// # Errors
+/// As `decode`.
+pub fn texture(
+    packed: &Packed,
+    mut decode: impl FnMut(&PictureFile) -> Result<Option<Texture>, LoadError>,
+) -> Result<Texture, LoadError> {
+    let mut pictures = HashMap::new();
+    for channel in &packed.channels {
+        if let PackedChannel::Read { picture, .. } = channel
+            && !pictures.contains_key(&picture.path)
+        {
+            pictures.insert(&picture.path, decode(picture)?);
+        }
+    }
+    let known = |picture: &PictureFile| pictures.get(&picture.path).and_then(Option::as_ref);
+    let sizes = pictures.values().flatten().map(|texture| (texture.width, texture.height));
+    let (width, height) = sizes.fold((1, 1), |(w, h), size| (w.max(size.0), h.max(size.1)));
+    let plane = |channel: &PackedChannel| match channel {
+        PackedChannel::Constant(value) => Plane::constant(*value),
+        PackedChannel::Read { picture, channel, scale, bias } => match known(picture) {
+            Some(texture) => Plane::of(texture, usize::from(*channel), *scale, *bias).enlarged(width, height),
+            None => Plane::constant(scale + bias),
+        },
+    };
+    let planes = packed.channels.each_ref().map(plane);
+    let count = width as usize * height as usize;
+    let texel = |index: usize| planes.each_ref().map(|plane| plane.values[index.min(plane.values.len() - 1)]);
+    let texels = if packed.floats {
+        Texels::Linear((0..count).map(texel).collect())
+    } else {
+        let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+        Texels::Linear8((0..count).map(|index| texel(index).map(byte)).collect())
+    };
+    let wrap = packed.channels.iter().find_map(|channel| match channel {
+        PackedChannel::Read { picture, .. } => Some(picture.wrap),
+        PackedChannel::Constant(_) => None,
+    });
+    let first = pictures.values().flatten().next();
+    let name = first.map_or_else(|| "packed".to_owned(), |texture| texture.name.clone());
+    Ok(Texture { name, width, height, texels, wrap: wrap.unwrap_or([Wrap::Repeat; 2]), nearest: false })
+}
+
+impl Plane {
+    fn constant(value: f32) -> Self {
+        Self { width: 1, height: 1, values: vec![value] }
+    }
+
+    /// A channel as linear values, scaled and shifted.
+    fn of(texture: &Texture, channel: usize, scale: f32, bias: f32) -> Self {
+        let value = |x: f32| x * scale + bias;
+        let table = |decode: fn(f32) -> f32| -> [f32; 256] { std::array::from_fn(|i| value(decode(i as f32 / 255.0))) };
+        let bytes = |texels: &[[u8; 4]], table: [f32; 256]| texels.iter().map(|t| table[t[channel] as usize]).collect();
+        let values = match &texture.texels {
+            Texels::Srgb8(texels) if channel < 3 => bytes(texels, table(linear_from_srgb)),
+            Texels::Srgb8(texels) | Texels::Linear8(texels) => bytes(texels, table(|x| x)),
+            Texels::Linear(texels) => texels.iter().map(|t| value(t[channel])).collect(),
+        };
+        Self { width: texture.width, height: texture.height, values }
+    }
+
+    /// The plane in another size, interpolated between the middles of texels. A constant stays one value.
+    fn enlarged(self, width: u32, height: u32) -> Self {
+        if (self.width, self.height) == (width, height) || self.values.len() == 1 {
+            return self;
+        }
+        let steps = |to: u32, from: u32| -> Vec<(usize, usize, f32)> {
+            let step = |i: u32| {
+                let at = ((i as f32 + 0.5) * from as f32 / to as f32 - 0.5).clamp(0.0, (from - 1) as f32);
+                (at as usize, (at as usize + 1).min(from as usize - 1), at.fract())
+            };
+            (0..to).map(step).collect()
+        };
+        let (columns, rows) = (steps(width, self.width), steps(height, self.height));
+        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
+        let own = |x: usize, y: usize| self.values[y * self.width as usize + x];
+        let mut values = Vec::with_capacity(columns.len() * rows.len());
+        for &(top, bottom, down) in &rows {
+            let row = |&(left, right, across): &(usize, usize, f32)| {
+                let (upper, lower) =
+                    (mix(own(left, top), own(right, top), across), mix(own(left, bottom), own(right, bottom), across));
+                mix(upper, lower, down)
+            };
+            values.extend(columns.iter().map(row));
+        }
+        Self { width, height, values }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{gltf::ColorSpace, materials::Use};
+    use std::path::PathBuf;
+
+    fn read(path: &str, channel: u8, scale: f32, bias: f32) -> PackedChannel {
+        let picture = PictureFile {
+            path: PathBuf::from(path),
+            bytes: None,
+            tiles: Vec::new(),
+            wrap: [Wrap::Clamp, Wrap::Repeat],
+            space: ColorSpace::Linear,
+            only_colors: false,
+            used_by: Use::Optional { place: "a.usda".to_owned() },
+        };
+        PackedChannel::Read { picture, channel, scale, bias }
+    }
+
+    fn grey(width: u32, texels: &[[u8; 4]]) -> Texture {
+        Texture {
+            name: "grey".to_owned(),
+            width,
+            height: texels.len() as u32 / width,
+            texels: Texels::Linear8(texels.to_vec()),
+            wrap: [Wrap::Clamp, Wrap::Repeat],
+            nearest: false,
+        }
+    }
+
+    #[test]
+    fn channels_come_from_different_pictures_and_sizes() {
+        let channels =
+            [PackedChannel::Constant(1.0), read("a", 0, 1.0, 0.0), read("b", 2, 0.5, 0.5), read("c", 3, 1.0, 0.0)];
+        let packed = Packed { channels, floats: false };
+        let made = texture(&packed, |picture| {
+            Ok(match picture.path.to_str() {
+                Some("a") => Some(grey(2, &[[0, 9, 9, 9], [200, 9, 9, 9]])),
+                Some("b") => Some(grey(1, &[[9, 9, 51, 9]])),
+                _ => None,
+            })
+        });
+        let made = made.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((made.width, made.height, made.wrap), (2, 1, [Wrap::Clamp, Wrap::Repeat]));
+        assert_eq!(made.texels, Texels::Linear8(vec![[255, 0, 153, 255], [255, 200, 153, 255]]));
+    }
+
+    #[test]
+    fn small_planes_are_interpolated_between_the_middles_of_texels() {
+        let plane = Plane { width: 2, height: 1, values: vec![0.0, 1.0] }.enlarged(4, 2);
+        assert_eq!(plane.values, [0.0, 0.25, 0.75, 1.0, 0.0, 0.25, 0.75, 1.0]);
+    }
+
+    #[test]
+    fn floats_keep_values_beyond_one() {
+        let packed = Packed { channels: [0, 1, 2, 3].map(|c| read("a", c, 2.0, -1.0)), floats: true };
+        let made = texture(&packed, |_| Ok(Some(grey(1, &[[255, 0, 51, 255]])))).unwrap_or_else(|e| panic!("{e}"));
+        let Texels::Linear(texels) = &made.texels else { panic!() };
+        assert!((texels[0][2] + 0.6).abs() < 1e-6 && texels[0][..2] == [1.0, -1.0], "{texels:?}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Standalone USD stages: their objects, lights and cameras. A stage without lights stands in the studio; one without a camera is framed.
+
+use super::{Stage as Surroundings, settings};
+use crate::{
+    LoadError, LoadOptions,
+    materials::{Materials, Slots},
+    options::{CameraChoice, choose},
+    ron::{
+        file::Source,
+        placing::{Placing, resolved::Resolved},
+    },
+    usd::{self, Clock, Contents, Converter, PLAIN, cameras, lights},
+};
+use glam::DAffine3;
+use std::path::Path;
+use throng_scene::{CLAY, Environment, Metering, Scene, desc::SceneFile};
+use throng_usd::Stage;
+
+/// Longest side of the picture of a camera, in pixels.
+const LONGEST: f32 = 960.0;
+
+/// Loads a stage as a complete scene. Passes it to `inspect` first.
+///
+/// # Errors
+/// As [`usd::read`]. Also if the stage lacks the selected camera, or if nothing is visible.
+pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) -> Result<Scene, LoadError> {
+    let stage = usd::read(path, &options.usd()?)?;
+    inspect(&stage);
+    let chosen = chosen_camera(&stage, options).map_err(|message| LoadError::file(path, message))?;
+    let outer = DAffine3::from_quat(options.rotation().as_dquat()) * usd::upright(&stage);
+    let clock = Clock::new(&stage.times);
+    let mut table = Materials::default();
+    let mut converter = Converter::new(&stage, path, &mut table, outer);
+    let lit = lights::convert(&stage, path, &mut converter, &outer);
+    let Contents { sources, mut lists, names } = converter.finish();
+    if !has_lamps(&stage) {
+        color_like_clay(&mut table);
+    }
+    let top = std::mem::take(&mut lists[0]);
+    if top.is_empty() {
+        return Err(LoadError::file(path, nothing_to_see(&stage)));
+    }
+    let mut scene = Scene { settings: settings(options), ..Scene::default() };
+    let (source, file) = (Source { path: path.into(), ..Source::default() }, SceneFile::default());
+    let placing = Placing::of_lists(&source, &file, sources, &Resolved { lists, names, top });
+    let placed = placing.and_then(|placing| placing.add_to(&mut scene));
+    placed.map_err(|error| LoadError::file(path, error.message()))?;
+    let slots = Slots::of(std::mem::take(&mut scene.material_slots));
+    scene.lights = lit.lights;
+    let in_file = |line: &String| format!("{}: {line}", path.display());
+    scene.warnings = stage.warnings.iter().chain(&usd::warnings(&stage)).map(in_file).chain(lit.warnings).collect();
+    scene.notes = notes(&stage, chosen, options);
+    let mut surroundings = Surroundings::new(options);
+    surroundings.is_lit = lit.environment.is_some() || has_lamps(&stage);
+    surroundings.environment = lit.environment;
+    set_times(&mut scene, &stage, &mut surroundings);
+    let size = options.model.stage.size;
+    let aspect = |camera| size.map_or(cameras::aspect_of(camera), |(width, height)| width as f32 / height as f32);
+    let all: Vec<_> = stage.cameras.iter().map(|camera| (camera, aspect(camera))).collect();
+    for (camera, aspect) in all {
+        let own = cameras::convert(&mut scene, camera, &clock, &outer, aspect);
+        scene.viewpoints.push((camera.name.clone(), own));
+    }
+    if let Some(index) = chosen {
+        let camera = &stage.cameras[index];
+        surroundings.camera = Some(scene.viewpoints[index].1.clone());
+        surroundings.stands_alone = true;
+        scene.settings.shutter = cameras::shutter_of(camera);
+        scene.settings.exposure += camera.lens.first().exposure;
+        if size.is_none() {
+            let aspect = cameras::aspect_of(camera);
+            let even = |side: f32| ((side / 2.0).round() as u32 * 2).max(2);
+            scene.settings.width = even(LONGEST * aspect.min(1.0));
+            scene.settings.height = even(LONGEST / aspect.max(1.0));
+        }
+    }
+    let is_lit = surroundings.is_lit;
+    let is_set = options.overrides.iter().any(|(key, _)| key.starts_with("environment"));
+    let is_chosen = is_set || options.model.environment.is_some() || surroundings.environment.is_some();
+    let is_dark = is_lit && !is_chosen;
+    surroundings.set(&mut scene, table, slots)?;
+    if is_dark {
+        scene.environment = Environment::default();
+    }
+    if is_lit && chosen.is_some() {
+        // Whoever placed lights and a camera has chosen how bright the picture is.
+        scene.settings.metering = Metering::Off;
+    }
+    Ok(scene)
+}
+
+/// Gives all objects the colour of clay if none has a material or a colour. White would hardly show their shape.
+fn color_like_clay(table: &mut Materials) {
+    if table.names.iter().all(|name| name == PLAIN) {
+        table.rows.iter_mut().for_each(|material| material.color = CLAY);
+    }
+}
+
+/// Index of the camera to show; none for a view of the whole.
+fn chosen_camera(stage: &Stage, options: &LoadOptions) -> Result<Option<usize>, String> {
+    match &options.model.camera {
+        Some(CameraChoice::Of(wanted)) => {
+            let names = stage.cameras.iter().map(|camera| camera.name.as_str());
+            choose(wanted, names, ("camera", "cameras")).map(Some)
+        }
+        Some(CameraChoice::Turntable | CameraChoice::Still) => Ok(None),
+        None if options.view.eye.is_some() || options.view.views.is_some() => Ok(None),
+        None => Ok((!stage.cameras.is_empty()).then_some(0)),
+    }
+}
+
+fn has_lamps(stage: &Stage) -> bool {
+    stage.lights.iter().any(|light| !light.shown.all(|shown| !shown))
+}
+
+/// Numbers frames by time codes, as other programs do.
+fn set_times(scene: &mut Scene, stage: &Stage, surroundings: &mut Surroundings) {
+    scene.settings.fps = surroundings.options.model.stage.fps.unwrap_or(stage.times.per_second);
+    let Some((first, last)) = stage.times.range else { return };
+    if first >= 0.0 && first.fract() == 0.0 && first <= f64::from(u32::MAX) {
+        scene.settings.first_frame = first as u32;
+    }
+    let seconds = (last - first) / stage.times.per_second;
+    let frames = (seconds * scene.settings.fps).round().clamp(0.0, 1e6) as u32 + 1;
+    surroundings.round = (scene.is_animated() || frames > 1).then_some(frames);
+}
+
+fn nothing_to_see(stage: &Stage) -> String {
+    let left_out: Vec<String> = stage.census.left_out.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    match left_out.is_empty() {
+        true => {
+            "there is nothing to see: no visible prim has geometry; --purpose and --variant may show some".to_owned()
+        }
+        false => {
+            format!("there is nothing to see: all geometry is of kinds that are not drawn ({})", left_out.join(", "))
+        }
+    }
+}
+
+fn notes(stage: &Stage, chosen: Option<usize>, options: &LoadOptions) -> Vec<String> {
+    let others = stage.cameras.len() - usize::from(chosen.is_some());
+    if others == 0 || options.model.camera.is_some() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = stage.cameras.iter().map(|camera| camera.name.as_str()).take(12).collect();
+    vec![format!("--camera NAME shows the view of one of its cameras: {}", names.join(", "))]
+}

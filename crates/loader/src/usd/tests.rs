@@ -1,0 +1,306 @@
+//! The conversion of stages that are written by hand; the reader has tests of its own.
+
+use super::{Converter, contents::Contents};
+use crate::{
+    materials::Materials,
+    model::MeshMotion,
+    ron::placing::{patterns::Pattern, resolved::Target},
+};
+use glam::{Affine3, DAffine3, DVec3, Vec3};
+use std::path::Path;
+use throng_scene::{Alpha, Material, MaterialKind, NONE};
+use throng_usd::{
+    self as usd, ABSENT, Content, Copies, Group, Input, Item, PolygonMesh, Primvar, Read, Sampled, Shape, ShapeKind,
+    Source, Stage, Subset, Surface, Times,
+};
+
+fn shape(kind: ShapeKind) -> Shape {
+    Shape { name: "/world/thing".to_owned(), kind, double_sided: true, colors: None, opacities: None }
+}
+
+fn square() -> PolygonMesh {
+    PolygonMesh {
+        points: Sampled::Still(vec![[0., 0., 0.], [1., 0., 0.], [1., 1., 0.], [0., 1., 0.]]),
+        face_sizes: vec![4],
+        corners: vec![0, 1, 2, 3],
+        ..PolygonMesh::default()
+    }
+}
+
+fn item(content: Content, x: f64) -> Item {
+    let group_from_item = Sampled::Still(DAffine3::from_translation(DVec3::X * x));
+    Item { name: "/world/item".to_owned(), content, group_from_item, shown: Sampled::Still(true) }
+}
+
+fn placed(shape: u32) -> Content {
+    Content::Shape { shape, materials: vec![NONE], skeleton: NONE, color: None }
+}
+
+fn group(items: Vec<Item>) -> Group {
+    Group { name: "/world/group".to_owned(), items }
+}
+
+fn stage(groups: Vec<Group>, shapes: Vec<Shape>) -> Stage {
+    let times = Times { range: Some((10.0, 20.0)), per_second: 10.0 };
+    Stage { groups, shapes, times, meters_per_unit: 1.0, ..Stage::default() }
+}
+
+fn converted(stage: &Stage) -> (Contents, Materials) {
+    let mut table = Materials::default();
+    let contents =
+        Converter::new(stage, Path::new("a.usda"), &mut table, DAffine3::from_scale(DVec3::splat(2.0))).finish();
+    (contents, table)
+}
+
+fn x(place: &Affine3) -> f32 {
+    place.translation.x
+}
+
+#[test]
+fn copies_of_one_shape_become_one_placement_in_the_scene_s_units() {
+    let world = group(vec![item(placed(0), 1.0), item(placed(0), 3.0), item(placed(1), 5.0)]);
+    let shapes = vec![shape(ShapeKind::Cube(3.0)), shape(ShapeKind::Sphere(0.5))];
+    let (contents, _) = converted(&stage(vec![world], shapes));
+    let [cubes, sphere] = &contents.lists[0][..] else { panic!("{}", contents.lists[0].len()) };
+    assert_eq!((cubes.count(), x(&cubes.copy(1).1), sphere.count()), (2, 6.0, 1));
+    assert_eq!(cubes.copy(0).1.matrix3.x_axis, Vec3::X * 6.0);
+    let bounds = contents.bounds();
+    assert_eq!((bounds.min.x, bounds.max.x), (-1.0, 11.0));
+}
+
+#[test]
+fn groups_stay_groups_unless_they_have_one_object() {
+    let world = group(vec![item(Content::Group(1), 0.0), item(Content::Group(2), 4.0), item(Content::Group(3), 0.0)]);
+    let pair = group(vec![item(placed(0), 0.0), item(placed(0), 1.0)]);
+    let single = group(vec![item(placed(0), 10.0)]);
+    let (contents, _) =
+        converted(&stage(vec![world, pair, single, group(Vec::new())], vec![shape(ShapeKind::Cube(1.0))]));
+    let [list, mesh] = &contents.lists[0][..] else { panic!() };
+    assert_eq!((list.target, mesh.target), (Target::List(1), Target::Mesh(0)));
+    assert_eq!((x(&mesh.copy(0).1), contents.lists[1][0].count()), (28.0, 2));
+}
+
+#[test]
+fn points_of_an_instancer_are_placed_by_prototype_and_absent_ones_are_hidden() {
+    let at = |x: f32| Affine3::from_translation(Vec3::X * x);
+    let still =
+        Copies { prototypes: vec![1, 2], of: vec![0, 1, 0], places: Sampled::Still(vec![at(1.0), at(2.0), ABSENT]) };
+    let moving = Copies {
+        prototypes: vec![1],
+        of: vec![0, 0],
+        places: Sampled::Moving(vec![(10.0, vec![at(0.0), ABSENT]), (15.0, vec![at(8.0), at(1.0)])]),
+    };
+    let world = group(vec![item(Content::Copies(still), 0.0), item(Content::Copies(moving), 100.0)]);
+    let single = |shape| group(vec![item(placed(shape), 0.0)]);
+    let shapes = vec![shape(ShapeKind::Cube(1.0)), shape(ShapeKind::Sphere(1.0))];
+    let (contents, _) = converted(&stage(vec![world, single(0), single(1)], shapes));
+    let [cube, sphere, table] = &contents.lists[0][..] else { panic!("{}", contents.lists[0].len()) };
+    assert_eq!((cube.count(), sphere.count(), table.count()), (1, 1, 2));
+    let pattern = table.table().unwrap_or_else(|| panic!("no table"));
+    let rows = |time: f64| {
+        let position = pattern.table.position(time);
+        let rows = pattern.table.rows(position.from);
+        let row =
+            |row: u32| Some(x(&pattern.table.pose(&rows, row)?.placed(&Affine3::IDENTITY, &Affine3::IDENTITY)?));
+        (position.share, row(0), row(1))
+    };
+    // Time code 10 is at 0 seconds, and 15 half a second later.
+    assert_eq!(rows(0.0), (0.0, Some(200.0), None));
+    assert_eq!(rows(0.5), (0.0, Some(216.0), Some(202.0)));
+    assert_eq!(rows(0.25).0, 0.5);
+}
+
+#[test]
+fn objects_that_move_are_in_tables_and_hidden_ones_nowhere() {
+    let mut moving = item(placed(0), 0.0);
+    let at = |x: f64| DAffine3::from_translation(DVec3::X * x);
+    moving.group_from_item = Sampled::Moving(vec![(10.0, at(0.0)), (20.0, at(1.0))]);
+    let mut hidden = item(placed(0), 0.0);
+    hidden.shown = Sampled::Still(false);
+    let mut blinking = item(placed(0), 0.0);
+    blinking.shown = Sampled::Moving(vec![(10.0, false), (12.0, true)]);
+    let (contents, _) =
+        converted(&stage(vec![group(vec![moving, hidden, blinking])], vec![shape(ShapeKind::Cube(1.0))]));
+    let [table, blinking] = &contents.lists[0][..] else { panic!("{}", contents.lists[0].len()) };
+    assert!(matches!(&*table.pattern, Pattern::Table(_)));
+    let shown = blinking.visible.as_ref().unwrap_or_else(|| panic!("always shown"));
+    assert_eq!([shown.at(0.0), shown.at(0.19), shown.at(0.2)], [false, false, true]);
+}
+
+#[test]
+fn points_that_move_deform_their_mesh_and_constant_ones_do_not() {
+    let raised = vec![[0., 0., 0.], [1., 0., 0.], [1., 1., 4.], [0., 1., 0.]];
+    let points = Sampled::Moving(vec![(12.0, square().points.first().clone()), (17.0, raised)]);
+    let mesh = PolygonMesh { points, ..square() };
+    let shapes = vec![shape(ShapeKind::Mesh(Box::new(mesh))), shape(ShapeKind::Mesh(Box::new(square())))];
+    let world = group(vec![item(placed(0), 0.0), item(placed(1), 0.0)]);
+    let (contents, _) = converted(&stage(vec![world], shapes));
+    let MeshMotion::Alive { actor, deforming, .. } = &contents.sources[0].motion else { panic!("it is still") };
+    assert_eq!(actor.playbacks[0].offset, -0.2, "the first sample is 0.2 seconds after the stage's start");
+    assert_eq!(actor.rig.clips[0].channels[0].values, [0.0, 1.0]);
+    assert_eq!(deforming.pieces[0].deformers.targets[0].positions[2], [0.0, 0.0, 4.0]);
+    assert!(matches!(contents.sources[1].motion, MeshMotion::Still));
+}
+
+fn read(picture: u32, channel: u8) -> Read {
+    Read {
+        picture,
+        channel,
+        scale: [1.0; 4],
+        bias: [0.0; 4],
+        fallback: [0.0; 4],
+        uvs: "st".to_owned(),
+        transform: glam::Affine2::IDENTITY,
+        wrap: Default::default(),
+        space: Default::default(),
+    }
+}
+
+/// The first material of a stage with this surface, on a square.
+fn material(surface: Surface) -> (Material, Materials) {
+    let uvs = vec![("st".to_owned(), Primvar { values: vec![[0.0; 2]], ..Primvar::default() })];
+    let mesh = PolygonMesh { uvs, ..square() };
+    let content = Content::Shape { shape: 0, materials: vec![0], skeleton: NONE, color: None };
+    let mut stage = stage(vec![group(vec![item(content, 0.0)])], vec![shape(ShapeKind::Mesh(Box::new(mesh)))]);
+    stage.materials = vec![usd::Material { name: "/world/paint".to_owned(), surface }];
+    stage.pictures =
+        ["a.png", "b.png"].map(|path| usd::Asset { path: path.into(), bytes: None, tiles: Vec::new() }).to_vec();
+    let (_, table) = converted(&stage);
+    (table.rows[0], table)
+}
+
+fn pictured<T: Default>(read: Read) -> Input<T> {
+    Input { value: T::default(), source: Some(Source::Picture(read)) }
+}
+
+#[test]
+fn preview_surfaces_keep_their_values() {
+    let surface = Surface {
+        diffuse_color: Input::of([0.1, 0.2, 0.3]),
+        metallic: Input::of(0.5),
+        roughness: Input::of(0.25),
+        clearcoat: Input::of(1.0),
+        opacity_threshold: 0.4,
+        opacity: Input::of(0.9),
+        ..Surface::default()
+    };
+    let (made, table) = material(surface);
+    assert_eq!(
+        (made.kind, made.color, made.alpha),
+        (MaterialKind::Layered, Vec3::new(0.1, 0.2, 0.3), Alpha::Mask(0.4))
+    );
+    assert_eq!((made.lobes.metallic, made.lobes.roughness, made.lobes.clearcoat_roughness), (0.5, 0.25, 0.01));
+    assert_eq!(table.names[0], "paint");
+}
+
+#[test]
+fn clear_surfaces_are_panes_without_a_tint_and_others_fade() {
+    let clear = Surface { opacity: Input::of(0.0), roughness: Input::of(0.0), ..Surface::default() };
+    let glass = material(clear.clone()).0;
+    assert_eq!((glass.alpha, glass.lobes.transmission, glass.lobes.thin), (Alpha::Opaque, 1.0, 1));
+    assert_eq!(glass.color, Vec3::ONE);
+    let tinted = material(Surface { opacity: Input::of(0.25), ..clear.clone() }).0;
+    assert_eq!((tinted.alpha, tinted.lobes.transmission), (Alpha::Blend, 0.0));
+    assert!((tinted.opacity - (0.25 + 0.75 * 0.04)).abs() < 1e-6, "the pane also reflects");
+    let veil = material(Surface { opacity: Input::of(0.25), keeps_reflections: false, ..clear }).0;
+    assert_eq!((veil.alpha, veil.opacity), (Alpha::Blend, 0.25));
+}
+
+#[test]
+fn colours_of_a_mesh_do_not_tint_the_materials_of_its_subsets() {
+    let faces = PolygonMesh {
+        face_sizes: vec![3, 3],
+        corners: vec![0, 1, 2, 0, 2, 3],
+        subsets: vec![Subset { name: "half".to_owned(), faces: vec![0] }],
+        ..square()
+    };
+    let whole = PolygonMesh { subsets: vec![Subset { name: "all".to_owned(), faces: vec![0, 1] }], ..faces.clone() };
+    let colors = Some(Primvar {
+        interpolation: usd::Interpolation::Uniform,
+        values: vec![[0.5, 0.0, 0.0], [0.0, 0.5, 0.0]],
+        ..Primvar::default()
+    });
+    let of = |mesh| Shape { colors: colors.clone(), ..shape(ShapeKind::Mesh(Box::new(mesh))) };
+    let content = |shape| Content::Shape { shape, materials: vec![0, NONE], skeleton: NONE, color: None };
+    let mut stage = stage(vec![group(vec![item(content(0), 0.0), item(content(1), 0.0)])], vec![of(faces), of(whole)]);
+    stage.materials = vec![usd::Material { name: "/paint".to_owned(), surface: Surface::default() }];
+    let (contents, _) = converted(&stage);
+    let mesh = |number: usize| contents.sources[number].mesh.triangles().cloned().unwrap_or_default();
+    let half = mesh(0);
+    let color = |triangle: usize| half.colors[half.triangles[triangle][0] as usize];
+    assert_eq!((color(0), color(1)), ([1.0; 4], [0.0, 0.5, 0.0, 1.0]));
+    assert!(mesh(1).colors.is_empty(), "no face has the last material");
+}
+
+#[test]
+fn display_opacities_and_the_colours_of_points_are_shown() {
+    let opacities = Some(Primvar { values: vec![0.25], ..Primvar::default() });
+    let plain = shape(ShapeKind::Cube(1.0));
+    let faded = Shape { opacities: opacities.clone(), ..plain.clone() };
+    let uniform = opacities.map(|opacities| Primvar { interpolation: usd::Interpolation::Uniform, ..opacities });
+    let veil = Shape { opacities: uniform, ..shape(ShapeKind::Mesh(Box::new(square()))) };
+    let colors = Primvar {
+        interpolation: usd::Interpolation::Vertex,
+        values: vec![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
+        ..Primvar::default()
+    };
+    let cloud = usd::PointCloud { points: Sampled::Still(vec![[0.0; 3]; 3]), widths: vec![0.5] };
+    let points = Shape { colors: Some(colors), ..shape(ShapeKind::Points(Box::new(cloud))) };
+    let world = group((0..4).map(|number| item(placed(number), 0.0)).collect());
+    let (contents, table) = converted(&stage(vec![world], vec![plain, faded, veil, points]));
+    let row = |number: usize| table.rows[contents.lists[0][number].materials[0] as usize];
+    assert_eq!((row(0).alpha, row(1).alpha, row(1).opacity), (Alpha::Opaque, Alpha::Blend, 0.25));
+    assert_eq!(
+        (row(2).alpha, contents.sources[2].mesh.triangles().map(|mesh| mesh.colors[0][3])),
+        (Alpha::Blend, Some(0.25))
+    );
+    let [red, green] = &contents.lists[1][..] else { panic!("{}", contents.lists[1].len()) };
+    assert_eq!((red.count(), green.count()), (2, 1));
+    assert_eq!(table.rows[green.materials[0] as usize].color, Vec3::Y);
+}
+
+#[test]
+fn pictures_become_maps_and_channels_of_several_are_packed() {
+    let (plain, table) = material(Surface { diffuse_color: pictured(read(0, 0)), ..Surface::default() });
+    assert_eq!((plain.color, table.maps[plain.color_map as usize].texture), (Vec3::ONE, 0));
+    let scaled = Read { scale: [0.5, 1.0, 1.0, 1.0], ..read(0, 0) };
+    let tinted = material(Surface { diffuse_color: pictured(scaled), ..Surface::default() }).0;
+    assert_eq!(tinted.color, Vec3::new(0.5, 1.0, 1.0));
+    let rough = Surface { roughness: pictured(read(1, 0)), metallic: Input::of(0.3), ..Surface::default() };
+    let made = material(rough).0;
+    assert_eq!((made.lobes.roughness, made.lobes.metallic), (1.0, 0.3));
+    assert!(made.lobes.metallic_roughness_map != NONE);
+    let cut = Surface { diffuse_color: pictured(read(0, 0)), opacity: pictured(read(0, 3)), ..Surface::default() };
+    let (cut, table) = material(cut);
+    assert_eq!((cut.alpha, table.maps.len()), (Alpha::Blend, 1), "its own alpha needs no other picture");
+}
+
+#[test]
+fn subsets_have_their_materials_and_equal_meshes_are_stored_once() {
+    let faces = PolygonMesh {
+        face_sizes: vec![3, 3],
+        corners: vec![0, 1, 2, 0, 2, 3],
+        subsets: vec![Subset { name: "half".to_owned(), faces: vec![1] }],
+        ..square()
+    };
+    let content = |materials: Vec<u32>| Content::Shape { shape: 0, materials, skeleton: NONE, color: None };
+    let world = group(vec![
+        item(content(vec![0, 1]), 0.0),
+        item(content(vec![0, 1]), 1.0),
+        item(content(vec![1, 0]), 2.0),
+        item(Content::Shape { shape: 1, materials: vec![0], skeleton: NONE, color: None }, 3.0),
+        item(Content::Shape { shape: 1, materials: vec![1], skeleton: NONE, color: None }, 4.0),
+    ]);
+    let shapes = vec![shape(ShapeKind::Mesh(Box::new(faces))), shape(ShapeKind::Mesh(Box::new(square())))];
+    let mut stage = stage(vec![world], shapes);
+    let paint = |name: &str, value: f32| usd::Material {
+        name: name.to_owned(),
+        surface: Surface { roughness: Input::of(value), ..Surface::default() },
+    };
+    stage.materials = vec![paint("/a", 0.1), paint("/b", 0.9)];
+    let (contents, table) = converted(&stage);
+    assert_eq!((contents.sources.len(), table.rows.len()), (3, 2));
+    assert_eq!((&contents.sources[0].materials[..], &contents.sources[1].materials[..]), (&[0, 1][..], &[1, 0][..]));
+    let rows: Vec<&[u32]> = contents.lists[0].iter().map(|item| &item.materials[..]).collect();
+    assert_eq!(rows, [&[][..], &[], &[0], &[1]], "a mesh with one material is shared, whatever it is made of");
+}

@@ -1,0 +1,185 @@
+//! Files that a stage names: which of them may be read, and their content.
+//!
+//! A stage may only read files in the folder of its root layer or below, or below a folder that the user allows. [`Resolver`] applies this
+//! rule to layers; [`Files`] tells it to readers of pictures.
+
+use super::text;
+use openusd::ar::{self, DefaultResolver, ResolvedPath};
+use std::{
+    cell::RefCell,
+    collections::HashMap,
+    io,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::Arc,
+};
+
+/// Name of the layer that holds the variants of the options. No file has it.
+pub const OPTIONS_LAYER: &str = "/throng-options.usda";
+
+/// The folders that files may be in, and the files that were refused.
+pub struct Files {
+    folders: Vec<PathBuf>,
+    refused: RefCell<Vec<PathBuf>>,
+    canonical: RefCell<HashMap<PathBuf, PathBuf>>,
+    resolver: DefaultResolver,
+}
+
+impl Files {
+    /// Allows the folder of the root layer, and `allow`. Folders that do not exist allow nothing.
+    pub fn new(root: &Path, allow: &[PathBuf]) -> Self {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        let own = canonical(root).and_then(|path| path.parent().map(Path::to_path_buf));
+        let folders = own.into_iter().chain(allow.iter().filter_map(|path| canonical(path))).collect();
+        Self { folders, refused: RefCell::default(), canonical: RefCell::default(), resolver: DefaultResolver::new() }
+    }
+
+    /// Whether the file may be read. If not and it is a layer, it is remembered for the error that ends the reading; pictures are left out
+    /// with a warning.
+    pub fn allows(&self, file: &Path) -> bool {
+        let Some(real) = self.canonical(file) else { return true };
+        let allowed = self.folders.iter().any(|folder| real.starts_with(folder));
+        if !allowed && is_layer(&real) && !self.refused.borrow().contains(&real) {
+            self.refused.borrow_mut().push(real);
+        }
+        allowed
+    }
+
+    /// Files that were refused, in order.
+    pub fn refused(&self) -> Vec<PathBuf> {
+        self.refused.borrow().clone()
+    }
+
+    /// Content of a file in a package, `package.usdz[file]`. `None` if there is no such file or its package may not be read.
+    pub fn packaged(&self, path: &str) -> Option<Arc<[u8]>> {
+        let (package, _) = path.split_once('[')?;
+        if !self.allows(Path::new(package)) {
+            return None;
+        }
+        let mut asset = ar::Resolver::open_asset(&self.resolver, &ResolvedPath::new(path)).ok()?;
+        asset.read_all().ok().map(Arc::from)
+    }
+
+    /// The path without links. Remembered, because each layer names the same files again. `None` if there is no such file.
+    fn canonical(&self, file: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.canonical.borrow().get(file) {
+            return Some(known.clone());
+        }
+        let real = file.canonicalize().ok()?;
+        self.canonical.borrow_mut().insert(file.into(), real.clone());
+        Some(real)
+    }
+}
+
+/// Resolves asset paths as USD does by default, but only to allowed files. Remembers its results: composition asks for the same paths very
+/// often, and each answer of the default resolver costs several calls of the system per folder.
+pub struct Resolver {
+    inner: DefaultResolver,
+    files: Rc<Files>,
+    options: String,
+    identifiers: RefCell<HashMap<Option<ResolvedPath>, HashMap<String, String>>>,
+    found: RefCell<HashMap<String, Option<ResolvedPath>>>,
+}
+
+impl Resolver {
+    /// A resolver that also has the text of [`OPTIONS_LAYER`].
+    pub fn new(files: Rc<Files>, options: String) -> Self {
+        Self {
+            inner: DefaultResolver::new(),
+            files,
+            options,
+            identifiers: RefCell::default(),
+            found: RefCell::default(),
+        }
+    }
+
+    fn look_up(&self, path: &str) -> Option<ResolvedPath> {
+        let found = ar::Resolver::resolve(&self.inner, path)?;
+        self.files.allows(outer(&found)).then_some(found)
+    }
+}
+
+/// The file on disk that holds the resolved asset.
+fn outer(path: &Path) -> &Path {
+    match path.to_str().and_then(|text| text.split_once(".usdz[")) {
+        Some((package, _)) => Path::new(&path.to_str().unwrap_or_default()[..package.len() + ".usdz".len()]),
+        None => path,
+    }
+}
+
+/// Whether the file is a layer, by its extension.
+fn is_layer(file: &Path) -> bool {
+    let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    ["usd", "usda", "usdc", "usdz"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
+/// The file on disk that holds the layer with this identifier.
+pub fn file_of(identifier: &str) -> PathBuf {
+    outer(Path::new(identifier)).to_path_buf()
+}
+
+impl ar::Resolver for Resolver {
+    fn create_identifier(&self, path: &str, anchor: Option<&ResolvedPath>) -> String {
+        if path == OPTIONS_LAYER {
+            return path.to_owned();
+        }
+        let anchor = anchor.cloned();
+        if let Some(known) = self.identifiers.borrow().get(&anchor).and_then(|known| known.get(path)) {
+            return known.clone();
+        }
+        let identifier = self.inner.create_identifier(path, anchor.as_ref());
+        self.identifiers.borrow_mut().entry(anchor).or_default().insert(path.to_owned(), identifier.clone());
+        identifier
+    }
+
+    fn resolve(&self, path: &str) -> Option<ResolvedPath> {
+        if path == OPTIONS_LAYER {
+            return Some(ResolvedPath::new(path));
+        }
+        if let Some(known) = self.found.borrow().get(path) {
+            return known.clone();
+        }
+        let found = self.look_up(path);
+        self.found.borrow_mut().insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn resolve_for_new_asset(&self, _: &str) -> Option<ResolvedPath> {
+        None
+    }
+
+    fn open_asset(&self, path: &ResolvedPath) -> io::Result<Box<dyn ar::Asset>> {
+        if path.as_os_str() == OPTIONS_LAYER {
+            return Ok(Box::new(io::Cursor::new(self.options.clone().into_bytes())));
+        }
+        let asset = self.inner.open_asset(path)?;
+        let content = asset.into_buffer()?;
+        let content = text::repaired(&content)?.map_or(content, ar::AssetBuffer::from);
+        Ok(Box::new(io::Cursor::new(content)))
+    }
+
+    fn get_extension<'a>(&self, path: &'a str) -> &'a str {
+        self.inner.get_extension(path)
+    }
+
+    fn is_context_dependent_path(&self, path: &str) -> bool {
+        self.inner.is_context_dependent_path(path)
+    }
+
+    fn identity(&self) -> String {
+        self.inner.identity()
+    }
+
+    fn cache_id(&self) -> Option<u64> {
+        self.inner.cache_id()
+    }
+}
+
+/// The path that an asset path has in the layer with this identifier.
+pub fn anchor(layer: &str, path: &str) -> String {
+    let resolver = DefaultResolver::new();
+    // A path such as `textures/<UDIM>.png` would be searched for, and is not there; USD then means the layer's folder.
+    let here =
+        if path.starts_with(['/', '.', '\\']) || path.contains(':') { path.to_owned() } else { format!("./{path}") };
+    ar::Resolver::create_identifier(&resolver, &here, Some(&ResolvedPath::new(layer)))
+}

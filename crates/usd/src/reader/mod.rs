@@ -1,0 +1,98 @@
+//! From files to a [`Stage`], through `openusd`.
+
+mod cameras;
+mod census;
+mod convert;
+mod duplicates;
+mod files;
+mod groups;
+mod inherit;
+mod instancer;
+mod kinds;
+mod lights;
+mod materials;
+mod mesh;
+mod open;
+mod options;
+mod over_time;
+mod pictures;
+mod places;
+mod primvars;
+mod prototypes;
+mod shapes;
+mod skeleton;
+#[cfg(test)]
+mod test_stage;
+mod text;
+mod transforms;
+mod values;
+mod walk;
+mod warnings;
+
+use crate::{Stage, StageError, StageOptions};
+use open::Opened;
+use pictures::Pictures;
+use std::{path::Path, rc::Rc};
+use values::Values;
+use walk::Walk;
+use warnings::Warnings;
+
+/// Reads a stage; see [`crate::read`].
+///
+/// # Errors
+/// As [`crate::read`].
+pub fn read(path: &Path, options: &StageOptions) -> Result<Stage, StageError> {
+    // A damaged file must not end the program: `openusd` decodes lazily, so its panics may come from any read.
+    throng_base::guard::guarded(
+        || read_stage(path, options),
+        |words| StageError::new(path, format!("a layer is damaged ({words}); export it again")),
+    )
+}
+
+fn read_stage(path: &Path, options: &StageOptions) -> Result<Stage, StageError> {
+    let opened = open::open(path, options)?;
+    let warnings = Rc::new(Warnings::default());
+    let times = opened.times(&warnings);
+    let values = Rc::new(Values::new(&opened, times, warnings.clone()));
+    let pictures = Pictures::default();
+    let root = options.prim.as_ref().map(|prim| options::find_prim(path, &opened.stage, prim)).transpose()?;
+    let mut walk = Walk::new(&values, &pictures, options.purposes);
+    walk.run(path, root.as_ref())?;
+    let mut stage = gather(&opened, walk, &values, &warnings);
+    // Composition is lazy: its complaints are complete only now.
+    stage.census.unresolved.extend(opened.check_composition(&warnings)?);
+    stage.layers = opened.layers();
+    stage.warnings = warnings.take().iter().map(|line| prototypes::with_stage_paths(&values, line)).collect();
+    Ok(stage)
+}
+
+/// The stage, from what the walk found.
+fn gather(opened: &Opened, walk: Walk, values: &Values, warnings: &Warnings) -> Stage {
+    let Walk { materials, skeletons, pictures, shapes, groups, mut inner, mut census, .. } = walk;
+    let (groups, order) = groups.finish(warnings);
+    let inner = order.iter().enumerate().filter_map(|(index, before)| Some((index, inner.remove(before)?))).collect();
+    let (mut lights, cameras) = places::all(values, &pictures, &groups, &inner);
+    let times = values.times();
+    census.point_instances = census::point_instances(&groups, times.range.map(|(start, _)| start));
+    let mut groups = groups::prune(groups);
+    duplicates::remove(&mut groups, times, warnings);
+    let mut materials = materials.finish();
+    let (pictures, unresolved) = pictures.finish();
+    let pictures = pictures::keep_used(pictures, &mut materials, &mut lights);
+    census.unresolved = unresolved;
+    Stage {
+        layers: Vec::new(),
+        up: opened.up_axis(warnings),
+        meters_per_unit: opened.meters_per_unit(warnings),
+        times,
+        groups: groups::prune(groups),
+        shapes: shapes.finish(),
+        materials,
+        pictures,
+        lights,
+        cameras,
+        skeletons: skeletons.finish(),
+        census,
+        warnings: Vec::new(),
+    }
+}

@@ -1,0 +1,200 @@
+//! Shapes.
+
+use super::Sampled;
+use glam::DAffine3;
+
+/// A shape in its own coordinate space.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    /// Path of the prim.
+    pub name: String,
+    /// Its geometry.
+    pub kind: ShapeKind,
+    /// Whether both sides are drawn. If not, the back is invisible to cameras.
+    pub double_sided: bool,
+    /// Colours where no material is bound (`primvars:displayColor`, linear).
+    pub colors: Option<Primvar<[f32; 3]>>,
+    /// Opacities where no material is bound (`primvars:displayOpacity`).
+    pub opacities: Option<Primvar<f32>>,
+}
+
+/// Kinds of geometry.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShapeKind {
+    /// Polygons.
+    Mesh(Box<PolygonMesh>),
+    /// A cube around the origin with this edge.
+    Cube(f64),
+    /// A sphere around the origin with this radius.
+    Sphere(f64),
+    /// A cylinder around the origin.
+    Cylinder(Round),
+    /// A cone around the origin, with its tip on the positive side.
+    Cone(Round),
+    /// A capsule around the origin. Its height is that of the cylinder between the half spheres.
+    Capsule(Round),
+    /// A rectangle around the origin, perpendicular to the axis: along the other two axes in the order X, Y, Z, or for the axis Y, along X and
+    /// Z.
+    Plane {
+        /// The axis that it faces.
+        axis: Axis,
+        /// Sides along X and Z (axis Y), X and Y (axis Z), or Z and Y (axis X).
+        size: [f64; 2],
+    },
+    /// Spheres at points.
+    Points(Box<PointCloud>),
+}
+
+/// An axis of space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Axis {
+    /// The X axis.
+    X,
+    /// The Y axis.
+    Y,
+    /// The Z axis.
+    #[default]
+    Z,
+}
+
+/// The dimensions of a solid of revolution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// Its radii at the negative and at the positive end. A cone's second one is 0.
+    pub radii: [f64; 2],
+    /// Its height along the axis.
+    pub height: f64,
+    /// Its axis.
+    pub axis: Axis,
+}
+
+/// Spheres at points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointCloud {
+    /// Their centres. Numbers of points may differ between samples.
+    pub points: Sampled<Vec<[f32; 3]>>,
+    /// Their diameters at the first time: one per point, or one for all.
+    pub widths: Vec<f32>,
+}
+
+/// Polygons as in the file (UsdGeomMesh): the control cage of a subdivision surface.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolygonMesh {
+    /// Points. All samples have as many points as the first one.
+    pub points: Sampled<Vec<[f32; 3]>>,
+    /// Number of corners of each face.
+    pub face_sizes: Vec<u32>,
+    /// Point of each corner, valid in `points`. As many as the sum of `face_sizes`.
+    pub corners: Vec<u32>,
+    /// Faces that are holes, ascending.
+    pub holes: Vec<u32>,
+    /// Whether faces are wound clockwise, seen from the front (`orientation = leftHanded`).
+    pub left_handed: bool,
+    /// The scheme of subdivision.
+    pub scheme: Scheme,
+    /// Authored normals. USD ignores them if the scheme is not `none`.
+    pub normals: Option<Primvar<[f32; 3]>>,
+    /// Sets of texture coordinates, by the names of their primvars without `primvars:`. v grows upwards.
+    pub uvs: Vec<(String, Primvar<[f32; 2]>)>,
+    /// Subsets of faces (UsdGeomSubset of the family `materialBind`).
+    pub subsets: Vec<Subset>,
+    /// Joints and blend shapes that deform it.
+    pub skin: Option<Skin>,
+}
+
+/// Subdivision schemes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// Polygons.
+    None,
+    /// Catmull and Clark; USD's default.
+    #[default]
+    CatmullClark,
+    /// Loop, for triangles.
+    Loop,
+    /// Bilinear.
+    Bilinear,
+}
+
+/// Values over a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Primvar<T> {
+    /// What has a value each. The number of values, or of indices, is that of `interpolation`.
+    pub interpolation: Interpolation,
+    /// The values.
+    pub values: Vec<T>,
+    /// Indices into `values`; empty if there is one value for each element.
+    pub indices: Vec<u32>,
+}
+
+impl<T> Primvar<T> {
+    /// The value of element `index`.
+    pub fn at(&self, index: usize) -> Option<&T> {
+        match self.indices.get(index) {
+            Some(&index) => self.values.get(index as usize),
+            None if self.indices.is_empty() => self.values.get(index),
+            None => None,
+        }
+    }
+}
+
+/// The elements that have one value each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpolation {
+    /// One for all.
+    #[default]
+    Constant,
+    /// Each face.
+    Uniform,
+    /// Each point (`vertex` and `varying`).
+    Vertex,
+    /// Each corner of each face.
+    FaceVarying,
+}
+
+/// Faces of a mesh with a material of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Subset {
+    /// Name of the prim.
+    pub name: String,
+    /// Faces, each in one subset at most.
+    pub faces: Vec<u32>,
+}
+
+/// Deformation of a mesh by a skeleton (UsdSkelBindingAPI).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Skin {
+    /// `skel:geomBindTransform`.
+    pub skeleton_from_mesh: DAffine3,
+    /// Number of joints per point, or 0 if only blend shapes deform it.
+    pub joints_per_point: u32,
+    /// Indices into the joints of the skeleton, `joints_per_point` for each point. If all points have the same ones (`constant`), they are
+    /// repeated.
+    pub joints: Vec<u32>,
+    /// Weights in this order. Those of a point sum to 1.
+    pub weights: Vec<f32>,
+    /// Blend shapes.
+    pub shapes: Vec<BlendShape>,
+}
+
+/// A blend shape (UsdSkelBlendShape). In-between shapes are shapes of their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlendShape {
+    /// Name by which animations weigh it.
+    pub name: String,
+    /// Its offsets, as keys at increasing weights other than 0: the shape itself at 1, and in-between shapes.
+    pub keys: Vec<BlendKey>,
+    /// The points that move; empty for all.
+    pub points: Vec<u32>,
+}
+
+/// Offsets of a blend shape at a weight.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BlendKey {
+    /// The weight.
+    pub weight: f32,
+    /// Offsets of points.
+    pub offsets: Vec<[f32; 3]>,
+    /// Offsets of normals; may be empty.
+    pub normals: Vec<[f32; 3]>,
+}
