@@ -51,6 +51,20 @@ fn the_million_is_a_million() {
 }
 
 #[test]
+#[cfg(feature = "usd")]
+fn the_thousand_cranes_fly_over_nested_trees() {
+    let scene = demo("thousand_cranes/thousand_cranes.usda");
+    assert!(scene.leaf_count() > 280_000_000 && scene.instances.len() < 1_000_000, "{}", scene.instances.len());
+    assert_eq!((scene.settings.frame_numbers(), scene.viewpoints.len()), (1..=120, 1));
+    let at = |frame| {
+        let mut worlds = Vec::new();
+        world_transforms(&scene, &Moment::of(&scene, scene.time_of(frame)), &mut worlds);
+        worlds
+    };
+    assert_ne!(at(1), at(60));
+}
+
+#[test]
 fn all_of_the_animated_million_move() {
     let scene = demo("../tests/gpu/million_animated.ron");
     let (mut before, mut after) = (Vec::new(), Vec::new());
