@@ -1,6 +1,6 @@
 //! Pictures in tiles (UDIM), joined to one picture.
 
-use crate::{LoadError, image};
+use crate::{LoadError, enlarge::enlarged, image};
 use std::path::PathBuf;
 use throng_scene::{TexelImage, Texels};
 
@@ -16,14 +16,13 @@ pub fn size(cells: &[(u32, u32)]) -> Option<(u32, u32)> {
     (!cells.is_empty()).then_some(size)
 }
 
-/// Joins the pictures of tiles. All cells have the size of the first one; smaller tiles are repeated texel by texel. Cells without a tile are
-/// black.
+/// Joins the pictures of tiles. All cells have the size of the largest one, to which smaller tiles are enlarged. Cells without a tile are black.
 ///
 /// # Errors
 /// If a picture is damaged, or if the whole is too large.
 pub fn joined(tiles: &[(u32, PathBuf)]) -> Result<TexelImage, LoadError> {
     let pictures = tiles.iter().map(|(number, path)| Ok((cell(*number), image::load(path)?)));
-    let pictures: Vec<((u32, u32), TexelImage)> = pictures.collect::<Result<_, LoadError>>()?;
+    let mut pictures: Vec<((u32, u32), TexelImage)> = pictures.collect::<Result<_, LoadError>>()?;
     let cells: Vec<(u32, u32)> = pictures.iter().map(|(cell, _)| *cell).collect();
     let (columns, rows) = size(&cells).unwrap_or((1, 1));
     let width = pictures.iter().map(|(_, picture)| picture.width).max().unwrap_or(1);
@@ -43,19 +42,23 @@ pub fn joined(tiles: &[(u32, PathBuf)]) -> Result<TexelImage, LoadError> {
     let count = whole.0 as usize * whole.1 as usize;
     let mut floats = vec![[0.0; 4]; if is_float { count } else { 0 }];
     let mut bytes = vec![[0u8; 4]; if is_float { 0 } else { count }];
-    for ((column, row), picture) in &pictures {
+    for ((column, row), picture) in &mut pictures {
+        let (from, to) = ((picture.width, picture.height), (width, height));
+        match &mut picture.texels {
+            Texels::Linear(texels) => *texels = enlarged(std::mem::take(texels), from, to),
+            Texels::Srgb8(texels) | Texels::Linear8(texels) => *texels = enlarged(std::mem::take(texels), from, to),
+        }
         for y in 0..height {
-            let from = (y * picture.height / height) as usize * picture.width as usize;
-            let to = ((rows - 1 - row) * height + y) as usize * whole.0 as usize + (column * width) as usize;
-            for x in 0..width {
-                let (from, to) = (from + (x * picture.width / width) as usize, to + x as usize);
-                match &picture.texels {
-                    Texels::Linear(texels) => floats[to] = texels[from],
-                    Texels::Srgb8(texels) | Texels::Linear8(texels) if is_float => {
-                        floats[to] = texels[from].map(|x| f32::from(x) / 255.0);
-                    }
-                    Texels::Srgb8(texels) | Texels::Linear8(texels) => bytes[to] = texels[from],
+            let own = (y * width) as usize..((y + 1) * width) as usize;
+            let start = ((rows - 1 - *row) * height + y) as usize * whole.0 as usize + (*column * width) as usize;
+            let place = start..start + width as usize;
+            match &picture.texels {
+                Texels::Linear(texels) => floats[place].copy_from_slice(&texels[own]),
+                Texels::Srgb8(texels) | Texels::Linear8(texels) if is_float => {
+                    let float = |texel: &[u8; 4]| texel.map(|x| f32::from(x) / 255.0);
+                    floats[place].iter_mut().zip(&texels[own]).for_each(|(to, texel)| *to = float(texel));
                 }
+                Texels::Srgb8(texels) | Texels::Linear8(texels) => bytes[place].copy_from_slice(&texels[own]),
             }
         }
     }

@@ -1,9 +1,6 @@
 //! Textures whose opacity comes from another picture than their colours, as in MTL files.
 
-use image::{
-    GrayImage, RgbaImage,
-    imageops::{FilterType, resize},
-};
+use crate::enlarge::enlarged;
 use throng_scene::{Texels, Texture, Wrap};
 
 /// The channel of a picture that contains the opacity.
@@ -41,21 +38,15 @@ pub fn joined(color: Option<Texture>, opacity: &Texture, channel: Channel, is_on
         nearest: opacity.nearest,
     });
     let own = (joined.width, joined.height);
-    let size = match joined.texels {
-        Texels::Linear(_) => own,
-        _ => (own.0.max(opacity.width), own.1.max(opacity.height)),
-    };
-    if size != (opacity.width, opacity.height) {
-        alpha = enlarged(alpha, (opacity.width, opacity.height), size);
-    }
+    let size = (own.0.max(opacity.width), own.1.max(opacity.height));
+    alpha = enlarged(alpha, (opacity.width, opacity.height), size);
     match &mut joined.texels {
         Texels::Srgb8(texels) | Texels::Linear8(texels) => {
-            if size != own {
-                *texels = enlarged_texels(std::mem::take(texels), own, size);
-            }
+            *texels = enlarged(std::mem::take(texels), own, size);
             texels.iter_mut().zip(alpha).for_each(|(texel, alpha)| texel[3] = alpha);
         }
         Texels::Linear(texels) => {
+            *texels = enlarged(std::mem::take(texels), own, size);
             texels.iter_mut().zip(alpha).for_each(|(texel, alpha)| texel[3] = f32::from(alpha) / 255.0);
         }
     }
@@ -84,16 +75,6 @@ fn channel_of(texture: &Texture, channel: Channel) -> Vec<u8> {
         Channel::Automatic | Channel::Brightness => brightness,
     };
     texels.iter().map(|&texel| read(texel)).collect()
-}
-
-fn enlarged(values: Vec<u8>, from: (u32, u32), to: (u32, u32)) -> Vec<u8> {
-    let picture = GrayImage::from_raw(from.0, from.1, values).unwrap_or_default();
-    resize(&picture, to.0, to.1, FilterType::Triangle).into_raw()
-}
-
-fn enlarged_texels(texels: Vec<[u8; 4]>, from: (u32, u32), to: (u32, u32)) -> Vec<[u8; 4]> {
-    let picture = RgbaImage::from_raw(from.0, from.1, texels.into_flattened()).unwrap_or_default();
-    resize(&picture, to.0, to.1, FilterType::Triangle).into_raw().as_chunks().0.to_vec()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 mod atlas;
 mod budget;
 mod cutout;
+mod enlarge;
 mod files;
 mod folders;
 mod framing;

@@ -2,6 +2,7 @@
 
 use crate::{
     LoadError,
+    enlarge::enlarged,
     materials::{Packed, PackedChannel, PictureFile},
 };
 use std::collections::HashMap;
@@ -78,31 +79,12 @@ impl Plane {
         Self { width: texture.width, height: texture.height, values }
     }
 
-    /// The plane in another size, interpolated between the middles of texels. A constant stays one value.
+    /// The plane in another size. A constant stays one value.
     fn enlarged(self, width: u32, height: u32) -> Self {
-        if (self.width, self.height) == (width, height) || self.values.len() == 1 {
+        if self.values.len() == 1 {
             return self;
         }
-        let steps = |to: u32, from: u32| -> Vec<(usize, usize, f32)> {
-            let step = |i: u32| {
-                let at = ((i as f32 + 0.5) * from as f32 / to as f32 - 0.5).clamp(0.0, (from - 1) as f32);
-                (at as usize, (at as usize + 1).min(from as usize - 1), at.fract())
-            };
-            (0..to).map(step).collect()
-        };
-        let (columns, rows) = (steps(width, self.width), steps(height, self.height));
-        let mix = |a: f32, b: f32, share: f32| a + (b - a) * share;
-        let own = |x: usize, y: usize| self.values[y * self.width as usize + x];
-        let mut values = Vec::with_capacity(columns.len() * rows.len());
-        for &(top, bottom, down) in &rows {
-            let row = |&(left, right, across): &(usize, usize, f32)| {
-                let (upper, lower) =
-                    (mix(own(left, top), own(right, top), across), mix(own(left, bottom), own(right, bottom), across));
-                mix(upper, lower, down)
-            };
-            values.extend(columns.iter().map(row));
-        }
-        Self { width, height, values }
+        Self { width, height, values: enlarged(self.values, (self.width, self.height), (width, height)) }
     }
 }
 
@@ -151,12 +133,6 @@ mod tests {
         let made = made.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!((made.width, made.height, made.wrap), (2, 1, [Wrap::Clamp, Wrap::Repeat]));
         assert_eq!(made.texels, Texels::Linear8(vec![[255, 0, 153, 255], [255, 200, 153, 255]]));
-    }
-
-    #[test]
-    fn small_planes_are_interpolated_between_the_middles_of_texels() {
-        let plane = Plane { width: 2, height: 1, values: vec![0.0, 1.0] }.enlarged(4, 2);
-        assert_eq!(plane.values, [0.0, 0.25, 0.75, 1.0, 0.0, 0.25, 0.75, 1.0]);
     }
 
     #[test]

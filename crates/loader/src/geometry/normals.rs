@@ -33,7 +33,11 @@ pub struct Fans {
 impl Fans {
     /// Finds the faces around each position. Equal positions are merged.
     pub fn new(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Self {
-        let weld = weld(positions);
+        Self::welded(positions, triangles, weld(positions))
+    }
+
+    /// As [`Fans::new`], with vertices merged as `weld` says: for each vertex, the first one of its group.
+    pub fn welded(positions: &[[f32; 3]], triangles: &[[u32; 3]], weld: Vec<u32>) -> Self {
         let mut starts = vec![0u32; positions.len() + 1];
         for &v in triangles.as_flattened() {
             starts[weld[v as usize] as usize + 1] += 1;

@@ -18,7 +18,7 @@ use crate::{
     tables,
 };
 use glam::{Affine3, DAffine3, DQuat, DVec3, Vec3};
-use std::{collections::HashMap, f64::consts::FRAC_PI_2, path::Path, sync::Arc};
+use std::{collections::HashMap, f64::consts::FRAC_PI_2, path::Path, rc::Rc, sync::Arc};
 use throng_base::math::{Aabb, thicken_matrix};
 use throng_scene::{Mesh, NONE, Shape as SceneShape, Track, desc::Choose};
 use throng_usd::{Axis, Content, Copies, Interpolation, PointCloud, Round, Sampled, Shape, ShapeKind, Stage};
@@ -87,7 +87,7 @@ struct Placeable {
 #[derive(PartialEq, Eq, Hash)]
 struct SourceKey {
     shape: u32,
-    needs: Needs,
+    needs: Rc<Needs>,
     /// Materials of a mesh with several slots; otherwise empty.
     materials: Vec<u32>,
     skeleton: u32,
@@ -104,6 +104,10 @@ pub struct Converter<'a> {
     emitters: HashMap<&'a str, Vec3>,
     source_of: HashMap<SourceKey, Option<usize>>,
     spheres: Option<usize>,
+    /// Lights with an extent, in the world.
+    lamps: Vec<Item>,
+    /// What the materials of a shape read of it, by the shape and the materials.
+    needs: HashMap<(u32, &'a [u32]), Rc<Needs>>,
     out: Contents,
 }
 
@@ -118,6 +122,8 @@ impl<'a> Converter<'a> {
             emitters: HashMap::new(),
             source_of: HashMap::new(),
             spheres: None,
+            lamps: Vec::new(),
+            needs: HashMap::new(),
             out: Contents::default(),
         }
     }
@@ -134,27 +140,21 @@ impl<'a> Converter<'a> {
         let what = Placeable { target: Target::Mesh(self.out.sources.len() - 1), row, from: DAffine3::IDENTITY };
         let mut list = List::default();
         list.add(what, place, self.clock.steps(shown), (&self.outer, &self.clock));
-        let items = list.finish();
-        self.world().extend(items);
-    }
-
-    fn world(&mut self) -> &mut Vec<Item> {
-        if self.out.lists.is_empty() {
-            self.out.lists.push(Vec::new());
-        }
-        &mut self.out.lists[0]
+        self.lamps.extend(list.finish());
     }
 
     /// Converts all groups.
     pub fn finish(mut self) -> Contents {
-        let lamps = std::mem::take(self.world());
         self.out.lists = self.stage.groups.iter().map(|_| Vec::new()).collect();
         self.out.names = self.stage.groups.iter().map(|group| group.name.trim_start_matches('/').to_owned()).collect();
         // A group precedes those that it places.
         for group in (0..self.stage.groups.len()).rev() {
             self.out.lists[group] = self.group(group);
         }
-        self.world().extend(lamps);
+        match self.out.lists.first_mut() {
+            Some(world) => world.extend(self.lamps),
+            None => self.out.lists.push(self.lamps),
+        }
         self.out
     }
 
@@ -210,13 +210,14 @@ impl<'a> Converter<'a> {
     fn shape(
         &mut self,
         number: u32,
-        materials: &[u32],
+        materials: &'a [u32],
         skeleton: u32,
         (color, radiance): (Option<[f32; 3]>, Option<Vec3>),
     ) -> Option<Placeable> {
         let stage = self.stage;
         let shape = &stage.shapes[number as usize];
-        let needs = needs(stage, materials, shape);
+        let known = self.needs.entry((number, materials));
+        let needs = known.or_insert_with(|| Rc::new(needs(stage, materials, shape))).clone();
         let wearer = Wearer { shape, needs: &needs, color, opacity: None };
         let mut rows: Vec<u32> =
             materials.iter().map(|&material| self.materials.row(self.table, material, &wearer)).collect();
@@ -544,34 +545,14 @@ fn merged_codes<A, B>(a: &Sampled<A>, b: &Sampled<B>) -> Vec<f64> {
     all
 }
 
-/// The samples around a time code, and the share of the time between them that has passed.
-fn around<T>(samples: &[(f64, T)], code: f64) -> (&T, &T, f64) {
-    let after = samples.partition_point(|(own, _)| *own <= code).clamp(1, samples.len());
-    let (from, a) = &samples[after - 1];
-    match samples.get(after) {
-        Some((to, b)) => (a, b, ((code - from) / (to - from)).clamp(0.0, 1.0)),
-        None => (a, a, 0.0),
-    }
-}
-
 fn transform_at(place: &Sampled<DAffine3>, code: f64) -> DAffine3 {
-    match place {
-        Sampled::Still(place) => *place,
-        Sampled::Moving(samples) => {
-            let (a, b, share) = around(samples, code);
-            mixed(*a, *b, share)
-        }
-    }
+    let (a, b, share) = place.around(code);
+    mixed(*a, *b, share)
 }
 
 fn place_at(places: &Sampled<Vec<Affine3>>, row: usize, code: f64) -> DAffine3 {
-    match places {
-        Sampled::Still(places) => double(places[row]),
-        Sampled::Moving(samples) => {
-            let (a, b, share) = around(samples, code);
-            mixed(double(a[row]), double(b[row]), share)
-        }
-    }
+    let (a, b, share) = places.around(code);
+    mixed(double(a[row]), double(b[row]), share)
 }
 
 /// Interpolates the numbers of two transforms. One that is not there makes the result so, unless it is the end of no share.

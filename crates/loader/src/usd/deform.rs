@@ -282,15 +282,8 @@ fn codes_of<T>(track: &Sampled<T>) -> Vec<f64> {
 }
 
 fn number_at(track: &Sampled<f32>, code: f64) -> f32 {
-    let Sampled::Moving(samples) = track else { return *track.first() };
-    match samples.partition_point(|(own, _)| *own <= code) {
-        0 => samples[0].1,
-        after if after == samples.len() => samples[after - 1].1,
-        after => {
-            let ((from, a), (to, b)) = (samples[after - 1], samples[after]);
-            a + (b - a) * ((code - from) / (to - from)) as f32
-        }
-    }
+    let (a, b, share) = track.around(code);
+    a + (b - a) * share as f32
 }
 
 /// The weights of a blend shape's keys, of which the two around `weight` are mixed. Beyond the last key, and below the first, the

@@ -2,19 +2,17 @@
 //!
 //! The brightness of a light is a luminance. It stays as it is if the stage's unit is not a metre, because sizes and distances change alike.
 
-use super::contents::{self, Converter};
-use crate::{
-    geometry::shapes,
-    gltf::ColorSpace,
-    image,
-    materials::{Materials, PictureFile, Use},
+use super::{
+    contents::{self, Converter},
+    materials,
 };
+use crate::{geometry::shapes, image, materials::Materials};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use std::{
     f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI},
     path::Path,
 };
-use throng_scene::{FloatImage, Light, Material, NONE, Shape as SceneShape, TextureMap, Wrap};
+use throng_scene::{FloatImage, Light, Material, NONE, Shape as SceneShape, TextureMap};
 use throng_usd::{self as usd, LightKind, Stage};
 
 /// Segments around round lights.
@@ -263,15 +261,8 @@ impl<'a> Adding<'a, '_> {
 
     fn picture(&self, picture: u32, table: &mut Materials) -> u32 {
         let Some(asset) = self.stage.pictures.get(picture as usize) else { return NONE };
-        let texture = table.picture(PictureFile {
-            path: asset.path.clone(),
-            bytes: asset.bytes.clone(),
-            tiles: Vec::new(),
-            wrap: [Wrap::Clamp; 2],
-            space: ColorSpace::Srgb,
-            only_colors: false,
-            used_by: Use::Optional { place: format!("{}: {}", self.file.display(), self.light.name) },
-        });
+        let place = format!("{}: {}", self.file.display(), self.light.name);
+        let texture = table.picture(materials::optional(asset, place));
         table.map(TextureMap::plain(texture))
     }
 

@@ -7,10 +7,10 @@ use crate::{
     materials::{Materials, Packed, PackedChannel, PictureFile, Use},
 };
 use glam::{Affine2, Vec2, Vec3};
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, path::Path, rc::Rc};
 use throng_scene::{Alpha, Lobes, Material, MaterialKind, NONE, TextureMap, Wrap};
 use throng_usd::{
-    self as usd, Input, Interpolation, PolygonMesh, Primvar, Read, Shape, ShapeKind, Source, Stage, Surface,
+    self as usd, Asset, Input, Interpolation, PolygonMesh, Primvar, Read, Shape, ShapeKind, Source, Stage, Surface,
     TexelSpace, WrapMode,
 };
 
@@ -36,7 +36,7 @@ struct RowKey {
     /// Index into the stage's materials, or [`NONE`].
     material: u32,
     double_sided: bool,
-    needs: Needs,
+    needs: Rc<Needs>,
     /// Bits of a colour and an opacity for shapes without materials and vertices with colours.
     color: Option<[u32; 3]>,
     opacity: Option<u32>,
@@ -48,7 +48,7 @@ struct RowKey {
 #[derive(Clone, Copy)]
 pub struct Wearer<'a> {
     pub shape: &'a Shape,
-    pub needs: &'a Needs,
+    pub needs: &'a Rc<Needs>,
     /// Colour and opacity of a shape without materials, and without colours and opacities of its own.
     pub color: Option<[f32; 3]>,
     pub opacity: Option<f32>,
@@ -75,11 +75,11 @@ pub fn needs(stage: &Stage, materials: &[u32], shape: &Shape) -> Needs {
     let in_subsets: usize = mesh.subsets.iter().map(|subset| subset.faces.len()).sum();
     let used = materials.len() - usize::from(!mesh.subsets.is_empty() && in_subsets >= mesh.face_sizes.len());
     let surfaces = || materials[..used].iter().map(|&material| stage.materials.get(material as usize));
-    let shows = |material: Option<&usd::Material>| material.is_none_or(|material| shows_primvars(&material.surface));
     let varies = varies(&shape.colors) || varies(&shape.opacities);
-    needs.colors = varies && surfaces().any(shows);
+    needs.colors = varies && surfaces().any(shows_primvars);
     if needs.colors {
-        needs.white = (0..).zip(surfaces()).filter(|(_, material)| !shows(*material)).map(|(slot, _)| slot).collect();
+        let is_white = |(_, material): &(u32, Option<&usd::Material>)| !shows_primvars(*material);
+        needs.white = (0..).zip(surfaces()).filter(is_white).map(|(slot, _)| slot).collect();
     }
     for material in surfaces().flatten() {
         for read in reads(&material.surface) {
@@ -105,9 +105,12 @@ fn varies<T>(primvar: &Option<Primvar<T>>) -> bool {
     primvar.as_ref().is_some_and(|primvar| primvar.interpolation != Interpolation::Constant)
 }
 
-fn shows_primvars(surface: &Surface) -> bool {
+/// Whether shapes show their own colour and opacity with a material, or without one.
+fn shows_primvars(material: Option<&usd::Material>) -> bool {
     let is_primvar = |source: &Option<Source>| matches!(source, Some(Source::DisplayPrimvar));
-    is_primvar(&surface.diffuse_color.source) || is_primvar(&surface.opacity.source)
+    material.is_none_or(|usd::Material { surface, .. }| {
+        is_primvar(&surface.diffuse_color.source) || is_primvar(&surface.opacity.source)
+    })
 }
 
 /// All pictures that a surface reads.
@@ -142,9 +145,8 @@ impl<'a> StageMaterials<'a> {
     pub fn row(&mut self, table: &mut Materials, material: u32, wearer: &Wearer) -> u32 {
         let Wearer { shape, needs, color, .. } = *wearer;
         let own = self.stage.materials.get(material as usize);
-        let color = color.or_else(|| constant_color(shape)).filter(|_| own.is_none_or(|m| shows_primvars(&m.surface)));
-        let color = color.filter(|_| !needs.colors);
-        let is_shown = own.is_none_or(|m| shows_primvars(&m.surface));
+        let is_shown = shows_primvars(own);
+        let color = color.or_else(|| constant_color(shape)).filter(|_| is_shown && !needs.colors);
         let fades = needs.colors && shape.opacities.is_some();
         let own_opacity = shape.opacities.as_ref().filter(|_| !varies(&shape.opacities));
         let opacity = own_opacity.and_then(|primvar| primvar.at(0)).copied();
@@ -270,9 +272,7 @@ impl Convert<'_, '_> {
         };
         let alpha = self.channel(opacity, opacity.channel, false);
         let Some(read) = picture(&surface.diffuse_color.source) else {
-            let channels =
-                [PackedChannel::Constant(1.0), PackedChannel::Constant(1.0), PackedChannel::Constant(1.0), alpha];
-            let texture = self.table.packed(Packed { channels, floats: false });
+            let texture = self.numbers([(3, alpha)]);
             let color = match surface.diffuse_color.source {
                 Some(_) => self.tint,
                 None => surface.diffuse_color.value.into(),
@@ -313,9 +313,7 @@ impl Convert<'_, '_> {
     /// The factor and the map of a number that kernels read from `channel`.
     fn number(&mut self, input: &Input<f32>, channel: usize) -> (f32, u32) {
         let Some(read) = picture(&input.source) else { return (input.value.clamp(0.0, 1.0), NONE) };
-        let mut channels = [0; 4].map(|_| PackedChannel::Constant(1.0));
-        channels[channel] = self.channel(read, read.channel, false);
-        let texture = self.table.packed(Packed { channels, floats: false });
+        let texture = self.numbers([(channel, self.channel(read, read.channel, false))]);
         (1.0, self.map(read, texture))
     }
 
@@ -333,9 +331,15 @@ impl Convert<'_, '_> {
         };
         let green = part(rough, &mut lobes.roughness);
         let blue = part(metal, &mut lobes.metallic);
-        let channels = [PackedChannel::Constant(1.0), green, blue, PackedChannel::Constant(1.0)];
-        let texture = self.table.packed(Packed { channels, floats: false });
+        let texture = self.numbers([(1, green), (2, blue)]);
         lobes.metallic_roughness_map = self.map(read, texture);
+    }
+
+    /// A texture with these channels, by their numbers. The others are 1.
+    fn numbers<const N: usize>(&mut self, chosen: [(usize, PackedChannel); N]) -> u32 {
+        let mut channels = [0; 4].map(|_| PackedChannel::Constant(1.0));
+        chosen.into_iter().for_each(|(number, channel)| channels[number] = channel);
+        self.table.packed(Packed { channels, floats: false })
     }
 
     fn normal_map(&mut self, read: &Read) -> u32 {
@@ -382,15 +386,9 @@ impl Convert<'_, '_> {
             TexelSpace::Auto if is_color => ColorSpace::Srgb,
             TexelSpace::Auto => ColorSpace::Linear,
         };
-        PictureFile {
-            path: asset.path.clone(),
-            bytes: asset.bytes.clone(),
-            tiles: asset.tiles.clone(),
-            wrap: read.wrap.map(wrap),
-            space,
-            only_colors: read.space == TexelSpace::Auto,
-            used_by: Use::Optional { place: self.own.file.display().to_string() },
-        }
+        let only_colors = read.space == TexelSpace::Auto;
+        let file = optional(asset, self.own.file.display().to_string());
+        PictureFile { wrap: read.wrap.map(wrap), space, only_colors, ..file }
     }
 
     fn map(&mut self, read: &Read, texture: u32) -> u32 {
@@ -399,6 +397,19 @@ impl Convert<'_, '_> {
         let tiles = &self.own.stage.pictures[read.picture as usize].tiles;
         let transform = of_atlas(tiles.iter().map(|(number, _)| *number)) * read.transform;
         self.table.map(TextureMap { texture, uv_set, transform })
+    }
+}
+
+/// A picture with colours in sRGB that ends at its edges. If it is missing, a warning names `place`.
+pub fn optional(asset: &Asset, place: String) -> PictureFile {
+    PictureFile {
+        path: asset.path.clone(),
+        bytes: asset.bytes.clone(),
+        tiles: asset.tiles.clone(),
+        wrap: [Wrap::Clamp; 2],
+        space: ColorSpace::Srgb,
+        only_colors: false,
+        used_by: Use::Optional { place },
     }
 }
 

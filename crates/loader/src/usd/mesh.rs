@@ -1,6 +1,9 @@
 //! Polygons of a stage as triangles.
 
-use crate::geometry::{normals::face_normal, polygons};
+use crate::geometry::{
+    normals::{Fans, face_normal},
+    polygons,
+};
 use glam::{DVec3, Vec3};
 use std::collections::HashMap;
 use throng_scene::{NONE, TriangleMesh};
@@ -304,19 +307,9 @@ fn root(parents: &mut [u32], mut corner: u32) -> u32 {
     corner
 }
 
-/// Normals averaged over the faces around each group of vertices, weighted by angle (Thürmer and Wüthrich 1998).
+/// Normals averaged over the faces around each group of vertices.
 fn averaged_normals(positions: &[[f32; 3]], triangles: &[[u32; 3]], groups: &[u32]) -> Vec<[f32; 3]> {
-    let mut sums = vec![DVec3::ZERO; positions.len()];
-    for triangle in triangles {
-        let corners = triangle.map(|vertex| DVec3::from(positions[vertex as usize].map(f64::from)));
-        let side = |from: usize, to: usize| (corners[to % 3] - corners[from]).normalize_or_zero();
-        let normal = side(0, 1).cross(side(0, 2)).normalize_or_zero();
-        for corner in 0..3 {
-            let angle = side(corner, corner + 1).dot(side(corner, corner + 2)).clamp(-1.0, 1.0).acos();
-            sums[groups[triangle[corner] as usize] as usize] += normal * angle;
-        }
-    }
-    groups.iter().map(|&group| sums[group as usize].try_normalize().unwrap_or(DVec3::Y).as_vec3().to_array()).collect()
+    Fans::welded(positions, triangles, groups.to_vec()).position_normals(positions.len())
 }
 
 #[cfg(test)]

@@ -191,16 +191,8 @@ fn slerp(a: DQuat, b: DQuat, share: f64) -> DQuat {
 
 /// The value at a time.
 fn at(samples: &Sampled<Operand>, time: f64) -> Operand {
-    let samples = match samples {
-        Sampled::Still(value) => return *value,
-        Sampled::Moving(samples) => samples,
-    };
-    let after = samples.partition_point(|(sample, _)| *sample <= time);
-    match (after.checked_sub(1).map(|before| samples[before]), samples.get(after)) {
-        (Some((from, a)), Some((to, b))) => a.between(b, (time - from) / (to - from)),
-        (Some((_, value)), None) | (None, Some(&(_, value))) => value,
-        (None, None) => Operand::Vector(DVec3::ZERO),
-    }
+    let (a, b, share) = samples.around(time);
+    a.between(b, share)
 }
 
 impl Op {

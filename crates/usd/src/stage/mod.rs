@@ -93,6 +93,20 @@ impl<T> Sampled<T> {
         }
     }
 
+    /// The values around a time, and the share from 0 to 1 of the time between them that has passed.
+    pub fn around(&self, time: f64) -> (&T, &T, f64) {
+        let samples = match self {
+            Self::Still(value) => return (value, value, 0.0),
+            Self::Moving(samples) => samples,
+        };
+        let after = samples.partition_point(|(own, _)| *own <= time).clamp(1, samples.len());
+        let (from, a) = &samples[after - 1];
+        match samples.get(after) {
+            Some((to, b)) => (a, b, ((time - from) / (to - from)).clamp(0.0, 1.0)),
+            None => (a, a, 0.0),
+        }
+    }
+
     /// Whether it changes.
     pub fn moves(&self) -> bool {
         matches!(self, Self::Moving(_))
