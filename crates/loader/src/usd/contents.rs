@@ -83,6 +83,15 @@ struct Placeable {
     from: DAffine3,
 }
 
+/// What a shape has from prims above it.
+struct Inherited {
+    /// Colour and opacity of a shape that has none of its own.
+    color: Option<[f32; 3]>,
+    opacity: Option<f32>,
+    /// Radiance of a light whose geometry it is.
+    radiance: Option<Vec3>,
+}
+
 /// Identifies the mesh made of a shape.
 #[derive(PartialEq, Eq, Hash)]
 struct SourceKey {
@@ -169,9 +178,10 @@ impl<'a> Converter<'a> {
             let visible = self.clock.steps(&item.shown);
             let clock = self.clock;
             match &item.content {
-                Content::Shape { shape, materials, skeleton, color } => {
+                Content::Shape { shape, materials, skeleton, color, opacity } => {
                     let radiance = self.emitters.get(item.name.as_str()).copied().filter(|_| number == 0);
-                    if let Some(what) = self.shape(*shape, materials, *skeleton, (*color, radiance)) {
+                    let above = Inherited { color: *color, opacity: *opacity, radiance };
+                    if let Some(what) = self.shape(*shape, materials, *skeleton, above) {
                         list.add(what, &item.group_from_item, visible, (&outer, &clock));
                     }
                 }
@@ -212,13 +222,13 @@ impl<'a> Converter<'a> {
         number: u32,
         materials: &'a [u32],
         skeleton: u32,
-        (color, radiance): (Option<[f32; 3]>, Option<Vec3>),
+        Inherited { color, opacity, radiance }: Inherited,
     ) -> Option<Placeable> {
         let stage = self.stage;
         let shape = &stage.shapes[number as usize];
         let known = self.needs.entry((number, materials));
         let needs = known.or_insert_with(|| Rc::new(needs(stage, materials, shape))).clone();
-        let wearer = Wearer { shape, needs: &needs, color, opacity: None };
+        let wearer = Wearer { shape, needs: &needs, color, opacity };
         let mut rows: Vec<u32> =
             materials.iter().map(|&material| self.materials.row(self.table, material, &wearer)).collect();
         if let Some(radiance) = radiance {

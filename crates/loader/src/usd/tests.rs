@@ -33,7 +33,7 @@ fn item(content: Content, x: f64) -> Item {
 }
 
 fn placed(shape: u32) -> Content {
-    Content::Shape { shape, materials: vec![NONE], skeleton: NONE, color: None }
+    Content::Shape { shape, materials: vec![NONE], skeleton: NONE, color: None, opacity: None }
 }
 
 fn group(items: Vec<Item>) -> Group {
@@ -160,7 +160,7 @@ fn read(picture: u32, channel: u8) -> Read {
 fn material(surface: Surface) -> (Material, Materials) {
     let uvs = vec![("st".to_owned(), Primvar { values: vec![[0.0; 2]], ..Primvar::default() })];
     let mesh = PolygonMesh { uvs, ..square() };
-    let content = Content::Shape { shape: 0, materials: vec![0], skeleton: NONE, color: None };
+    let content = Content::Shape { shape: 0, materials: vec![0], skeleton: NONE, color: None, opacity: None };
     let mut stage = stage(vec![group(vec![item(content, 0.0)])], vec![shape(ShapeKind::Mesh(Box::new(mesh)))]);
     stage.materials = vec![usd::Material { name: "/world/paint".to_owned(), surface }];
     stage.pictures =
@@ -221,7 +221,7 @@ fn colours_of_a_mesh_do_not_tint_the_materials_of_its_subsets() {
         ..Primvar::default()
     });
     let of = |mesh| Shape { colors: colors.clone(), ..shape(ShapeKind::Mesh(Box::new(mesh))) };
-    let content = |shape| Content::Shape { shape, materials: vec![0, NONE], skeleton: NONE, color: None };
+    let content = |shape| Content::Shape { shape, materials: vec![0, NONE], skeleton: NONE, color: None, opacity: None };
     let mut stage = stage(vec![group(vec![item(content(0), 0.0), item(content(1), 0.0)])], vec![of(faces), of(whole)]);
     stage.materials = vec![usd::Material { name: "/paint".to_owned(), surface: Surface::default() }];
     let (contents, _) = converted(&stage);
@@ -246,10 +246,20 @@ fn display_opacities_and_the_colours_of_points_are_shown() {
     };
     let cloud = usd::PointCloud { points: Sampled::Still(vec![[0.0; 3]; 3]), widths: vec![0.5] };
     let points = Shape { colors: Some(colors), ..shape(ShapeKind::Points(Box::new(cloud))) };
-    let world = group((0..4).map(|number| item(placed(number), 0.0)).collect());
-    let (contents, table) = converted(&stage(vec![world], vec![plain, faded, veil, points]));
+    let mut items: Vec<Item> = (0..4).map(|number| item(placed(number), 0.0)).collect();
+    let inherited = |shape| Content::Shape {
+        shape,
+        materials: vec![NONE],
+        skeleton: NONE,
+        color: None,
+        opacity: Some(0.75),
+    };
+    items.extend([item(inherited(0), 0.0), item(inherited(1), 0.0)]);
+    let (contents, table) = converted(&stage(vec![group(items)], vec![plain, faded, veil, points]));
     let row = |number: usize| table.rows[contents.lists[0][number].materials[0] as usize];
     assert_eq!((row(0).alpha, row(1).alpha, row(1).opacity), (Alpha::Opaque, Alpha::Blend, 0.25));
+    // Placements with equal materials are one.
+    assert_eq!((row(4).alpha, row(4).opacity, contents.lists[0][1].count()), (Alpha::Blend, 0.75, 2));
     assert_eq!(
         (row(2).alpha, contents.sources[2].mesh.triangles().map(|mesh| mesh.colors[0][3])),
         (Alpha::Blend, Some(0.25))
@@ -283,13 +293,13 @@ fn subsets_have_their_materials_and_equal_meshes_are_stored_once() {
         subsets: vec![Subset { name: "half".to_owned(), faces: vec![1] }],
         ..square()
     };
-    let content = |materials: Vec<u32>| Content::Shape { shape: 0, materials, skeleton: NONE, color: None };
+    let content = |materials: Vec<u32>| Content::Shape { shape: 0, materials, skeleton: NONE, color: None, opacity: None };
     let world = group(vec![
         item(content(vec![0, 1]), 0.0),
         item(content(vec![0, 1]), 1.0),
         item(content(vec![1, 0]), 2.0),
-        item(Content::Shape { shape: 1, materials: vec![0], skeleton: NONE, color: None }, 3.0),
-        item(Content::Shape { shape: 1, materials: vec![1], skeleton: NONE, color: None }, 4.0),
+        item(Content::Shape { shape: 1, materials: vec![0], skeleton: NONE, color: None, opacity: None }, 3.0),
+        item(Content::Shape { shape: 1, materials: vec![1], skeleton: NONE, color: None, opacity: None }, 4.0),
     ]);
     let shapes = vec![shape(ShapeKind::Mesh(Box::new(faces))), shape(ShapeKind::Mesh(Box::new(square())))];
     let mut stage = stage(vec![world], shapes);

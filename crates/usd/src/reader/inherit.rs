@@ -1,11 +1,11 @@
-//! What prims inherit from those above them: place, visibility, purpose, bindings and colour.
+//! What prims inherit from those above them: place, visibility, purpose, bindings, colour and opacity.
 
 use super::{
     kinds,
     materials::{Bound, Materials},
     skeleton::{SkelBound, Skeletons},
     transforms::{self, Place},
-    values::{Values, compact},
+    values::{FromUsd, Values, compact},
 };
 use crate::{Purposes, Sampled};
 use openusd::usd::Prim;
@@ -33,6 +33,8 @@ pub struct Look {
     pub purpose: Purpose,
     /// Bits of the constant `displayColor`.
     pub color: Option<[u32; 3]>,
+    /// Bits of the constant `displayOpacity`.
+    pub opacity: Option<u32>,
     /// Whether prims without a definition are drawn: prototypes of point instancers often are below an `over`.
     pub undefined: bool,
 }
@@ -80,6 +82,11 @@ impl Look {
     pub fn color(&self) -> Option<[f32; 3]> {
         self.color.map(|bits| bits.map(f32::from_bits))
     }
+
+    /// The inherited opacity.
+    pub fn opacity(&self) -> Option<f32> {
+        self.opacity.map(f32::from_bits)
+    }
 }
 
 /// The state at the prim: that from above with the prim's own opinions.
@@ -98,11 +105,14 @@ pub fn enter(
     if kinds::is_imageable(type_name) && values.has(prim, "visibility") {
         here.shown = visibility(values, prim, &above.shown);
     }
+    let color: Option<[f32; 3]> = constant(values, prim, "primvars:displayColor");
+    let opacity: Option<f32> = constant(values, prim, "primvars:displayOpacity");
     let look = Look {
         bound: materials.bind(prim, &above.look.bound),
         skel: skeletons.bind(prim, &above.look.skel),
         purpose: purpose(values, prim, type_name).unwrap_or(above.look.purpose),
-        color: constant_color(values, prim).or(above.look.color),
+        color: color.map(|color| color.map(f32::to_bits)).or(above.look.color),
+        opacity: opacity.map(f32::to_bits).or(above.look.opacity),
         undefined: above.look.undefined,
     };
     if look != *above.look {
@@ -128,14 +138,15 @@ fn purpose(values: &Values, prim: &Prim, type_name: &str) -> Option<Purpose> {
     }
 }
 
-/// The prim's `displayColor` if descendants inherit it.
-fn constant_color(values: &Values, prim: &Prim) -> Option<[u32; 3]> {
-    const NAME: &str = "primvars:displayColor";
-    if !values.has(prim, NAME) || values.metadata(prim, NAME, "interpolation").is_some_and(|kind| kind != "constant") {
+/// The value of the prim's primvar if descendants inherit it.
+fn constant<T: Copy>(values: &Values, prim: &Prim, name: &str) -> Option<T>
+where
+    Vec<T>: FromUsd,
+{
+    if !values.has(prim, name) || values.metadata(prim, name, "interpolation").is_some_and(|kind| kind != "constant") {
         return None;
     }
-    let colors: Vec<[f32; 3]> = values.get(prim, NAME)?;
-    colors.first().map(|color| color.map(f32::to_bits))
+    values.get::<Vec<T>>(prim, name)?.first().copied()
 }
 
 /// Visibility of the prim and those above it.

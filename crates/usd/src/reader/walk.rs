@@ -244,7 +244,8 @@ impl Walk {
         }
         materials.push(self.materials.bound(prim, &here.look.bound));
         let shape = self.shapes.at(found.shape);
-        let color = if shape.colors.is_some() { None } else { here.look.color() };
+        let color = here.look.color().filter(|_| shape.colors.is_none());
+        let opacity = here.look.opacity().filter(|_| shape.opacities.is_none());
         let skinned = matches!(&shape.kind, crate::ShapeKind::Mesh(mesh) if mesh.skin.is_some());
         let skeleton = if skinned { self.skeletons.pose(&here.look.skel) } else { NONE };
         let place = match self.skeletons.skeleton(&here.look.skel).filter(|_| skeleton != NONE) {
@@ -254,7 +255,7 @@ impl Walk {
             }),
             None => here.place.clone(),
         };
-        let content = Content::Shape { shape: found.shape, materials, skeleton, color };
+        let content = Content::Shape { shape: found.shape, materials, skeleton, color, opacity };
         self.push(current, name, content, &place, &here.shown);
     }
 

@@ -173,6 +173,8 @@ pub enum Content {
         skeleton: u32,
         /// Constant colour inherited from above, if the shape has none of its own (linear `displayColor`).
         color: Option<[f32; 3]>,
+        /// Constant opacity inherited from above, if the shape has none of its own (`displayOpacity`).
+        opacity: Option<f32>,
     },
     /// Index into [`Stage::groups`].
     Group(u32),

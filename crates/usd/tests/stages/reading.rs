@@ -81,6 +81,22 @@ fn constant_colours_are_inherited() {
 }
 
 #[test]
+fn constant_opacities_are_inherited() {
+    let stage = read(
+        "def Xform \"a\" { float[] primvars:displayOpacity = [0.5]
+            def Cube \"b\" {}\ndef Cube \"c\" { float[] primvars:displayOpacity = [1] } }
+        def Xform \"d\" (instanceable = true; prepend inherits = </part>) { float[] primvars:displayOpacity = [0.25] }
+        class \"part\" { def Cube \"e\" {} }",
+    );
+    let opacity = |name: &str| match &item(&stage, name).content {
+        Content::Shape { shape, opacity, .. } => (*opacity, stage.shapes[*shape as usize].opacities.is_some()),
+        _ => panic!(),
+    };
+    assert_eq!([opacity("/a/b"), opacity("/a/c")], [(Some(0.5), false), (None, true)]);
+    assert_eq!(opacity("/d/e"), (Some(0.25), false));
+}
+
+#[test]
 fn a_prim_can_be_chosen_and_keeps_its_place() {
     let layers = Layers::new(&[(
         "a.usda",
