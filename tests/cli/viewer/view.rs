@@ -369,3 +369,42 @@ fn a_change_of_the_file_is_seen_and_a_mistake_is_told_until_it_is_mended() {
     assert_eq!(page.answer("scene")["loaded"], 2);
     assert!(page.finished().pixels == before.pixels);
 }
+
+#[test]
+#[cfg(feature = "usd")]
+fn changes_of_all_layers_of_a_stage_are_seen() {
+    let place = Place::new(1);
+    let write = |name: &str, text: &str| {
+        fs::write(place.path("layer.new"), format!("#usda 1.0\n{text}")).unwrap();
+        fs::rename(place.path("layer.new"), place.path(name)).unwrap();
+    };
+    let root = |layers: &str| {
+        let objects = "def Sphere \"ball\" {}\ndef DistantLight \"sun\" {}\ndef Camera \"eye\" {
+            double3 xformOp:translate = (0, 0, 8)\nuniform token[] xformOpOrder = [\"xformOp:translate\"] }";
+        write("stage.usda", &format!("(subLayers = [{layers}])\n{objects}"));
+    };
+    let colored = |name: &str, color: &str| {
+        write(name, &format!("over \"ball\" {{ color3f[] primvars:displayColor = [({color})] }}"));
+    };
+    root("@./colour.usda@");
+    colored("colour.usda", "0.8, 0.1, 0.1");
+    let server = Server::start_with(&place, &["stage.usda", "--samples", "4"]);
+    let mut page = server.open();
+    page.answer("scene");
+    page.start(64, 36);
+    let red = page.finished();
+    colored("colour.usda", "0.1, 0.8, 0.1");
+    assert_eq!(page.answer("scene")["loaded"], 1);
+    assert!(page.finished().pixels != red.pixels);
+    // A layer that is damaged, and layers that are missing, are waited for.
+    write("colour.usda", "over \"ball\" {");
+    let error = page.answer("error");
+    assert!(error["lasting"] == true && error["message"].as_str().unwrap().contains("colour.usda"), "{error}");
+    root("@./new.usda@, @./colour.usda@");
+    colored("colour.usda", "0.1, 0.1, 0.8");
+    let is_missing = |message: &Value| message["message"].as_str().is_some_and(|text| text.contains("new.usda"));
+    page.wait("an error about the new layer", |message| message.ok().filter(|answer| is_missing(answer)).cloned());
+    colored("new.usda", "0.8, 0.1, 0.1");
+    assert_eq!(page.answer("scene")["loaded"], 2);
+    assert!(page.finished().pixels == red.pixels);
+}

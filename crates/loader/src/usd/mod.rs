@@ -17,14 +17,13 @@ pub use materials::{PLAIN, warnings};
 use crate::{LoadError, files};
 use glam::{DAffine3, DMat3, DVec3};
 use std::path::Path;
-use throng_base::files::record;
 use throng_scene::desc::Purpose;
 use throng_usd::{Purposes, Stage, StageError, StageOptions, UpAxis, VariantChoice};
 
 /// The extensions of USD files.
 pub const EXTENSIONS: [&str; 4] = ["usd", "usda", "usdc", "usdz"];
 
-/// Reads a stage. Records its layers as files of the scene.
+/// Reads a stage. Its layers are recorded as files of the scene.
 ///
 /// # Errors
 /// As [`throng_usd::read`].
@@ -32,11 +31,7 @@ pub fn read(path: &Path, options: &StageOptions) -> Result<Stage, LoadError> {
     if !files::exists(path) {
         return Err(LoadError::file(path, "no such file: check the path"));
     }
-    let stage = throng_usd::read(path, options).map_err(error)?;
-    for layer in &stage.layers {
-        record(layer, layer.metadata().ok().map(|metadata| metadata.len()));
-    }
-    Ok(stage)
+    throng_usd::read(path, options).map_err(error)
 }
 
 fn error(StageError { file, place, message }: StageError) -> LoadError {

@@ -13,6 +13,7 @@ use std::{
     rc::Rc,
     sync::Arc,
 };
+use throng_base::files::record;
 
 /// Name of the layer that holds the variants of the options. No file has it.
 pub const OPTIONS_LAYER: &str = "/throng-options.usda";
@@ -128,6 +129,9 @@ impl ar::Resolver for Resolver {
             return known.clone();
         }
         let identifier = self.inner.create_identifier(path, anchor.as_ref());
+        if let Some(layer) = anchor.as_ref().and_then(|layer| layer.to_str()) {
+            record_missing(layer, path);
+        }
         self.identifiers.borrow_mut().entry(anchor).or_default().insert(path.to_owned(), identifier.clone());
         identifier
     }
@@ -152,6 +156,9 @@ impl ar::Resolver for Resolver {
         if path.as_os_str() == OPTIONS_LAYER {
             return Ok(Box::new(io::Cursor::new(self.options.clone().into_bytes())));
         }
+        // Also files that cannot be read: who watches the files of a scene waits for them to be mended.
+        let file = outer(path);
+        record(file, file.metadata().ok().map(|metadata| metadata.len()));
         let asset = self.inner.open_asset(path)?;
         let content = asset.into_buffer()?;
         let content = text::repaired(&content)?.map_or(content, ar::AssetBuffer::from);
@@ -172,6 +179,14 @@ impl ar::Resolver for Resolver {
 
     fn cache_id(&self) -> Option<u64> {
         self.inner.cache_id()
+    }
+}
+
+/// Records a file that is not there, for who watches the files of a scene.
+fn record_missing(layer: &str, path: &str) {
+    let file = self::anchor(layer, path);
+    if !file.contains('[') && !Path::new(&file).exists() {
+        record(Path::new(&file), None);
     }
 }
 
