@@ -23,6 +23,8 @@ pub struct Campaign {
     pub seed: u64,
     pub kills: u64,
     pub mutations: u64,
+    /// Roles of damaged files; empty for all.
+    pub roles: Vec<String>,
     pub bounds: Bounds,
     /// Folder for cases that break a promise.
     pub keep: PathBuf,

@@ -29,6 +29,9 @@ struct Args {
     /// Run only these attacks
     #[arg(long, value_name = "ATTACKS", value_delimiter = ',', value_parser = ATTACKS.map(|(name, ..)| name))]
     only: Vec<String>,
+    /// Damage only files of these roles, such as `USDA,USDC`
+    #[arg(long, value_name = "ROLES", value_delimiter = ',')]
+    roles: Vec<String>,
     /// Folder for cases that break a promise [default: target/torture, which is emptied first]
     #[arg(long)]
     keep: Option<PathBuf>,
@@ -92,6 +95,7 @@ fn campaign(args: &Args, mounts: bool) -> anyhow::Result<Campaign> {
         seed: args.seed,
         kills: args.kills,
         mutations: args.mutations,
+        roles: args.roles.clone(),
         bounds: Bounds { cpu: Duration::from_secs(args.patience), memory: MEMORY, may_run_out: false },
         keep: args.keep.clone().unwrap_or(usual),
         mounts,

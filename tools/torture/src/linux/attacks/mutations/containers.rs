@@ -95,6 +95,68 @@ pub fn webp(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     Some([b"RIFF", &(body.len() as u32).to_le_bytes()[..], &body].concat())
 }
 
+/// Damages a file in a package and corrects all sizes, offsets and checksums.
+pub fn usdz(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
+    let mut members = members(file);
+    let at = random.below(members.len());
+    let (name, data) = members.get(at)?.clone();
+    match random.below(10) {
+        0 => drop(members.remove(at)),
+        1 => members.insert(random.below(members.len()), (name, data)),
+        _ => {
+            let text = name.ends_with(b".usda").then(|| text::mutated(&data, random)).flatten();
+            members[at].1 = text.unwrap_or_else(|| bytes::mutated(&data, random));
+        }
+    }
+    Some(package(&members))
+}
+
+/// Names and contents of the files that an uncompressed ZIP archive begins with.
+fn members(file: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut members = Vec::new();
+    let mut rest = file;
+    let mut member = || -> Option<(Vec<u8>, Vec<u8>)> {
+        let head = rest.get(..LOCAL_HEAD).filter(|head| head.starts_with(b"PK\x03\x04"))?;
+        let size = u32::from_le_bytes(*head[18..22].first_chunk()?) as usize;
+        let [name, extra] = [26, 28].map(|at| usize::from(u16::from_le_bytes([head[at], head[at + 1]])));
+        let (names, data) = rest[LOCAL_HEAD..].split_at_checked(name + extra)?;
+        let (data, after) = data.split_at_checked(size)?;
+        rest = after;
+        Some((names[..name].to_vec(), data.to_vec()))
+    };
+    while let Some(found) = member() {
+        members.push(found);
+    }
+    members
+}
+
+/// Length of the head of a file in a ZIP archive, without its name.
+const LOCAL_HEAD: usize = 30;
+
+/// An uncompressed ZIP archive whose files begin at multiples of 64 bytes, as packages of USD do.
+fn package(members: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
+    let (mut file, mut directory) = (Vec::new(), Vec::new());
+    for (name, data) in members {
+        let offset = file.len();
+        let padding = (offset + LOCAL_HEAD + name.len()).next_multiple_of(64) - (offset + LOCAL_HEAD + name.len());
+        // Version, flags, method, time and date; then checksum and sizes.
+        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
+        for number in [crc32fast::hash(data), data.len() as u32, data.len() as u32] {
+            common.extend(number.to_le_bytes());
+        }
+        common.extend((name.len() as u16).to_le_bytes());
+        file.extend([b"PK\x03\x04", &common[..], &(padding as u16).to_le_bytes(), name].concat());
+        file.resize(file.len() + padding, 0);
+        file.extend(data);
+        directory.extend([b"PK\x01\x02\x14\0", &common[..], &[0; 12], &(offset as u32).to_le_bytes(), name].concat());
+    }
+    let count = (members.len() as u16).to_le_bytes();
+    let (start, length) = ((file.len() as u32).to_le_bytes(), (directory.len() as u32).to_le_bytes());
+    file.extend(directory);
+    file.extend([b"PK\x05\x06\0\0\0\0", &count[..], &count, &length, &start, &[0; 2]].concat());
+    file
+}
+
 /// Damages a film. One in eight keeps the wrong checksum.
 pub fn film(file: &[u8], random: &mut Random) -> Option<Vec<u8>> {
     let (header, mut rows) = seal::film(file)?;

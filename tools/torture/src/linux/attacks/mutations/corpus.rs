@@ -87,7 +87,10 @@ impl Corpus {
             ensure!(!own.is_empty(), "there are no samples of {}", role.name);
             Ok((role, own))
         };
-        let roles = roles(&format!("trees/{}", tree.display()))?;
+        let mut roles = roles(&format!("trees/{}", tree.display()))?;
+        let unknown = campaign.roles.iter().find(|name| roles.iter().all(|role| role.name != **name));
+        ensure!(unknown.is_none(), "there is no role `{}`", unknown.map_or("", |name| name));
+        roles.retain(|role| campaign.roles.is_empty() || campaign.roles.iter().any(|name| name == role.name));
         let roles = roles.into_iter().map(with_samples).collect::<Result<_, _>>()?;
         Ok(Self { folder, samples, roles })
     }

@@ -54,6 +54,7 @@ impl Sample {
                 Format::Glb => containers::glb(&bytes, random),
                 Format::Png => containers::png(&bytes, random),
                 Format::WebP => containers::webp(&bytes, random),
+                Format::Usdz => containers::usdz(&bytes, random),
                 Format::Film => containers::film(&bytes, random),
                 Format::Tree => containers::tree(&bytes, random),
             }

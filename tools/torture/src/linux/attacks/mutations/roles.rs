@@ -9,6 +9,7 @@ pub enum Format {
     Glb,
     Png,
     WebP,
+    Usdz,
     Film,
     Tree,
 }
@@ -41,7 +42,8 @@ GLB bytes | 1 | bytes | glb | m.glb | check m.glb GREY
 glTF in a scene | 2 | text | gltf | actor.gltf | check actor.ron; render actor.ron TINY
 USDA | 4 | text | usda | m.usda | check m.usda; render m.usda TINY; info m.usda --json ONE
 USDC | 4 | bytes | usdc | m.usdc | check m.usdc; render m.usdc TINY; info m.usdc --json ONE
-USDZ | 2 | bytes | usdz | m.usdz | check m.usdz; render m.usdz TINY
+USDZ | 2 | usdz | usdz | m.usdz | check m.usdz; render m.usdz TINY
+USDZ bytes | 1 | bytes | usdz | m.usdz | check m.usdz; render m.usdz TINY
 USD in a scene | 1 | text | usda | stage.usda | check stage.ron; render stage.ron TINY
 NPY table | 2 | bytes | npy | m.npy | check npy.ron; render npy.ron TINY
 CSV table | 1 | text | csv | m.csv | check csv.ron; render csv.ron TINY
@@ -105,6 +107,7 @@ pub fn roles(tree: &str) -> anyhow::Result<Vec<Role>> {
                 "glb" => Format::Glb,
                 "png" => Format::Png,
                 "webp" => Format::WebP,
+                "usdz" => Format::Usdz,
                 "film" => Format::Film,
                 "tree" => Format::Tree,
                 _ => return None,
