@@ -1,6 +1,7 @@
 // Ray tests against a compressed node and against a single triangle, for processors that run one ray per lane.
 #pragma once
 #include "bvh/intersect.h"
+#include "geom/segment.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -12,12 +13,14 @@ struct Space {
     // Widening of boxes for rounding at the ray's origin (see `kBoxSlack`).
     float slack;
     // From the lowest bit: the axes along which the ray goes up (4, 2 and 1 for x, y and z) in this space; the same for world space; the ray's
-    // longest axis. `slot ^ up` is the position of a slot in the order of visits. If far slots are visited first, the bits mark the axes along which
+    // longest axis in two bits; the number of the shape if the current mesh is made of curves, otherwise 0. `slot ^ up` is the position of a slot in the order of visits. If far slots are visited first, the bits mark the axes along which
     // the ray goes down.
     uint32_t axes;
 };
 
-constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6;
+constexpr uint32_t kWorldUpShift = 3, kLongestShift = 6, kCurvesShift = 8;
+
+THRONG_INLINE uint32_t longest_axis(const Space& s) { return s.axes >> kLongestShift & (THRONG_NESTED ? 3u : ~0u); }
 
 // Cyclic permutation of a vector that puts the given axis last.
 THRONG_INLINE Vec3 axis_last(Vec3 v, uint32_t axis) {
@@ -185,7 +188,7 @@ THRONG_OUTLINE bool is_behind(Rows rows, uint32_t kz, Vec3 origin, float shear_x
 // distances below `near`, a second test decides whether the hit is behind the ray's origin.
 template <class Rows>
 THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, float near, TriangleHit& hit) {
-    const uint32_t kz = s.axes >> kLongestShift, kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
+    const uint32_t kz = longest_axis(s), kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
     Words4 x = rows(kx), y = rows(ky), z = rows(kz);
     Vec3 o = axis_last(s.origin, kz);
     float sz = axis_last(s.inverse, kz).z;
@@ -207,5 +210,18 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
     hit.prim = x.w;
     return true;
 }
+
+#if THRONG_NESTED
+// Tests a segment of curves. Outlined, because most scenes have none, and all others should keep their registers.
+THRONG_OUTLINE bool intersect_segment(const TriangleRecord* segment, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
+    const Words4 from = load_words(&segment->rows[0]), to = load_words(&segment->rows[1]), radii = load_words(&segment->rows[2]);
+    const CurveSegment s{vec3(from), vec3(to), bits_float(radii.x), bits_float(radii.y)};
+    const SegmentRay ray = make_segment_ray(origin, axes >> kLongestShift & 3u, shear.x, shear.y, shear.z);
+    SegmentHit found;
+    if (!intersect_segment(axes >> kCurvesShift == SHAPE_RIBBONS, s, ray, t_min, t_max, found)) return false;
+    hit = TriangleHit{found.t, found.u, found.v, from.w, true};
+    return true;
+}
+#endif
 
 }

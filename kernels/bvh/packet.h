@@ -302,7 +302,7 @@ struct PacketWalk {
         }
         const BlasRecord& blas = params.trees.blas[instance.blas];
         if (instance.flags == INSTANCE_IS_ASSEMBLY && count_bits(some) > kFewRays && enter_assembly_together(some, instance, blas, t, top)) return;
-        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !(instance.flags && (moves(params) || instance.flags & INSTANCE_IS_ASSEMBLY))) {
+        if (count_bits(some) >= kSideBySide && blas.shape != SHAPE_SPHERE && !is_curves(blas.shape) && !(instance.flags && (moves(params) || instance.flags & INSTANCE_IS_ASSEMBLY))) {
             enter_side_by_side(some, instance, record, blas, t, top);
             return;
         }

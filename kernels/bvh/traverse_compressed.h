@@ -166,6 +166,7 @@ struct Walk {
         const Words4 from = load_any_words(outside), along = load_any_words(outside + 4);
         Vec3 origin = vec3(from), direction = vec3(along);
         bool is_assembly = false;
+        uint32_t curves = 0;
         if (enter) {
             count.instance();
             const InstanceUnit& inner = reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[unit]);
@@ -179,6 +180,7 @@ struct Walk {
             origin = is_nested(params) ? enter_mesh(m, point) : transform_point(m, origin);
             const float reach = bits_float(load_word(&inner.reach));
             is_assembly = reach > 0.0f;
+            curves = reach < 0.0f ? uint32_t(-reach) : 0u;
             if (is_assembly) {
                 const FinePoint within = is_far(origin, reach) ? FinePoint{origin, vec3(0.0f)} : enter_assembly(m, point);
                 origin = within.high;
@@ -201,7 +203,7 @@ struct Walk {
             const bool is_mesh = enter && !is_assembly;
             floor = is_mesh ? top : kOutside;
             space.axes = up | (is_mesh ? world_up : up) << kWorldUpShift;
-            if (is_mesh) space.axes |= prepare_triangles(space, direction) << kLongestShift;
+            if (is_mesh) space.axes |= prepare_triangles(space, direction) << kLongestShift | curves << kCurvesShift;
         }
     }
 
@@ -248,6 +250,12 @@ struct Walk {
     // Tests a triangle of the current instance, at the ray's time.
     THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
         const TriangleRecord* triangle = &params.trees.triangles[index];
+#if THRONG_NESTED
+        if (space.axes >> kCurvesShift) {
+            const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
+            return intersect_segment(triangle, space.origin, shear, space.axes, t_min, t_max, hit);
+        }
+#endif
         if (moves(params)) {
             // First key, segments and leaves of the mesh.
             const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).first_key);

@@ -1,7 +1,7 @@
 // Traversal for CPUs: one algorithm over wide nodes for the TLAS, for each assembly and for each BLAS.
 #pragma once
 #include "util/count.h"
-#include "bvh/intersect_wide.h"
+#include "bvh/intersect_segments.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -156,12 +156,26 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
     });
 }
 
+// Traverses an instance of curves. Outlined, because scenes without curves never get here.
+template <bool Any, bool Nested, class Count, class Counts>
+THRONG_OUTLINE bool enter_curves(uint32_t number, uint32_t record, const BlasRecord& blas, const float* object_from_world, Query& q, StackEntry* stack, Count& count, const Counts& counts) {
+    const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
+    const SegmentSearch search = make_segment_search(here, make_shear(here.origin, here.direction), blas.magnitude);
+    const SegmentPack* packs = reinterpret_cast<const SegmentPack*>(blas.packs);
+    const auto visit = [&] { count.blas_node(); };
+    return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
+        count.pack(packs[index]);
+        return intersect_segments<Any>(packs[index], blas.points, blas.shape == SHAPE_RIBBONS, search, number, record, q, counts);
+    });
+}
+
 // Traverses the content of one instance. True if the traversal should end (`Any` and something was hit). `pack_at(packs, index)` returns the pack of
 // leaf `index` at the ray's time. `Nested` in scenes with assemblies.
 template <bool Any, bool Nested, class Count, class Filter, class PackAt>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(ray, record, prim, u, v, unmet_surfaces<Any>(front)); };
     const uint32_t number = Nested ? q.base + instance.instance : instance.instance;
+    if (Nested && is_curves(blas.shape)) return enter_curves<Any, Nested>(number, record, blas, object_from_world, q, stack, count, counts);
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(enter_mesh<Nested>(object_from_world, q), transform_vector(object_from_world, q.direction), number, record, q, [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v, 0u); }) && Any;
     const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);

@@ -67,7 +67,7 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     if (hit.t < 0.0f) return 1;
     const Words4 ids = load_words(&params.trees.instances[hit.record].slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
-    const uint32_t slot = mesh.shape == SHAPE_SPHERE ? 0 : load_word(&mesh.corners[hit.prim].slot);
+    const uint32_t slot = mesh.shape != SHAPE_TRIANGLES ? 0 : load_word(&mesh.corners[hit.prim].slot);
     const MaterialRecord& material = params.tables.materials[params.scene.material_slots[ids.x + slot]];
     const uint32_t kind = load_word(&material.kind);
     if (kind != MATERIAL_LAYERED) return kind == MATERIAL_MIRROR ? 2 : 3;

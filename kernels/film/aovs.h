@@ -112,7 +112,7 @@ THRONG_OUTLINE bool is_on_edge(const Params& params, uint32_t view, const Ray& r
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
-    if (mesh.shape == SHAPE_SPHERE || hit.instance == params.scene.stage) return false;
+    if (mesh.shape != SHAPE_TRIANGLES || hit.instance == params.scene.stage) return false;
     const Time time = time_of(ray);
     const ShapeSpan shape = shape_at(params, ids.y, time);
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);

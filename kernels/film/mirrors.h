@@ -45,6 +45,11 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     Vec3 local;
     if (mesh.shape == SHAPE_SPHERE) {
         local = sphere_point(params, instance, hit.instance, time, position).position;
+    } else if (is_nested(params) && is_curves(mesh.shape)) {
+        // Curves keep their shape.
+        float now[12], object_from_world[12];
+        load_placement(params, instance, hit.instance, time, now, object_from_world);
+        local = transform_point(object_from_world, position);
     } else {
         const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
         const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);
@@ -79,7 +84,7 @@ THRONG_DEVICE Vec3 image_of(const Mirrors& mirrors, Moment moment, Vec3 seen, fl
 THRONG_DEVICE bool is_flat(const Params& params, const Hit& hit) {
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const MeshRecord mesh = load_record(&params.tables.meshes[load_words(&instance.slot_base).y]);
-    if (mesh.shape == SHAPE_SPHERE) return false;
+    if (mesh.shape != SHAPE_TRIANGLES) return false;
     if (!(mesh.flags & MESH_SMOOTH)) return true;
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const Vec3 a = load3(mesh.vertices[corners.vertices[0]].normal), b = load3(mesh.vertices[corners.vertices[1]].normal) - a,

@@ -25,6 +25,9 @@ THRONG_INLINE bool moves(const Params& params) { (void)params; return THRONG_MOV
 // Whether the scene has assemblies.
 THRONG_INLINE bool is_nested(const Params& params) { (void)params; return THRONG_IS_NESTED(params); }
 
+// Whether a shape is one of the two kinds of curves, which only exist in scenes with levels.
+THRONG_INLINE bool is_curves(uint32_t shape) { return shape >= SHAPE_CURVES; }
+
 // Time of a ray of a render; 0 if nothing moves.
 THRONG_INLINE Time time_of(const Ray& ray) { return Time::at(ray.t_min); }
 

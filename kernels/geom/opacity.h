@@ -1,6 +1,6 @@
 // Opacity of a surface at a hit, computed from few data, so that traversal can evaluate it before it accepts the hit.
 #pragma once
-#include "geom/attributes.h"
+#include "geom/curve.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -9,14 +9,17 @@ namespace THRONG_NAMESPACE {
 THRONG_DEVICE float opacity_at(const Params& params, const InstanceRecord& instance, uint32_t prim, float u, float v, uint32_t unmet = 0) {
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
-    const bool sphere = mesh.shape == SHAPE_SPHERE;
+    const bool sphere = mesh.shape == SHAPE_SPHERE, curves = is_nested(params) && is_curves(mesh.shape);
     CornerRecord corners{{0, 0, 0}, 0};
-    if (!sphere) corners = load_record(&mesh.corners[prim]);
+    if (!sphere && !curves) corners = load_record(&mesh.corners[prim]);
     const MaterialRecord material = load_record(&params.tables.materials[params.scene.material_slots[ids.x + corners.slot]]);
     if (material.flags & unmet) return 0.0f;
     if (!(material.flags & (SURFACE_MASK | SURFACE_BLEND))) return 1.0f;
     float alpha = material.opacity;
-    if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {
+    if (curves) {
+        const Attributes at = curve_attributes(mesh, Hit{0.0f, u, v, prim, 0, 0}, vec3(0.0f));
+        alpha *= at.alpha * sample_map(params, material.color_map, at.uv).alpha;
+    } else if (!sphere && (mesh.flags & MESH_COLORS || material.color_map != NO_INDEX)) {
         const Weights w{1.0f - u - v, u, v};
         const VertexRecord a = load_record(&mesh.vertices[corners.vertices[0]]), b = load_record(&mesh.vertices[corners.vertices[1]]),
                            c = load_record(&mesh.vertices[corners.vertices[2]]);

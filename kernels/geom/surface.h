@@ -1,7 +1,6 @@
 // A hit prepared for shading: position, normals, texture coordinates and material, all in world space.
 #pragma once
-#include "geom/attributes.h"
-#include "geom/nested.h"
+#include "geom/curve.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -24,6 +23,11 @@ struct Surface {
     bool front;
     // Time of the ray.
     Time time;
+#if THRONG_NESTED
+    // On a curve, the vector from its axis to `position`, and its radius; otherwise 0. The axis is along `tangent`.
+    Vec3 around;
+    float radius;
+#endif
 };
 
 // A point and its normals in object space.
@@ -33,6 +37,11 @@ struct ObjectPoint {
     Vec3 reach;
     Attributes attributes;
     uint32_t slot;
+#if THRONG_NESTED
+    // As in `Surface`, in object space.
+    Vec3 around;
+    float radius;
+#endif
 };
 
 // `add_attributes` for a deforming mesh, including its deforming tangents.
@@ -87,6 +96,37 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
     return o;
 }
 
+#if THRONG_NESTED
+THRONG_OUTLINE ObjectPoint curve_point(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const Hit& hit, Time time, Vec3 origin, Vec3 direction) {
+    float world_from_object[12], object_from_world[12];
+    load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
+    const CurveSite site = curve_site(mesh, hit, object_from_world, origin, direction);
+    ObjectPoint o;
+    o.position = site.center + site.around;
+    o.geometric = o.shading = site.normal;
+    o.reach = site.reach;
+    o.attributes = curve_attributes(mesh, hit, site.along);
+    o.slot = 0;
+    o.around = site.around;
+    o.radius = site.radius;
+    return o;
+}
+#endif
+
+// The point of a hit in object space.
+THRONG_INLINE ObjectPoint point_of_hit(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, uint32_t mesh_index, const Hit& hit, Time time, Vec3 origin, Vec3 direction) {
+#if THRONG_NESTED
+    if (is_curves(mesh.shape)) return curve_point(params, instance, mesh, hit, time, origin, direction);
+#endif
+    ObjectPoint o = mesh.shape == SHAPE_SPHERE ? sphere_point(params, instance, hit.instance, time, origin + direction * hit.t)
+                                               : triangle_point(mesh, hit, shape_at(params, mesh_index, time));
+#if THRONG_NESTED
+    o.around = vec3(0.0f);
+    o.radius = 0.0f;
+#endif
+    return o;
+}
+
 // Whether a position with this error must be recomputed: on a primitive much larger than others, and if the error would be visible.
 THRONG_INLINE bool is_coarse(const Params& params, float error, float distance) {
     return is_nested(params) && params.frame.near > 0.0f && error > max(distance * (1.0f / 8192.0f), params.frame.near * 0.125f);
@@ -105,7 +145,7 @@ THRONG_OUTLINE Precise place_precisely(const Params& params, const Ray& ray, con
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const uint32_t mesh_index = load_words(&instance.slot_base).y;
     const MeshRecord mesh = load_record(&params.tables.meshes[mesh_index]);
-    if (mesh.shape == SHAPE_SPHERE) return Precise{position, error};
+    if (mesh.shape != SHAPE_TRIANGLES) return Precise{position, error};
     const Time time = time_of(ray);
     const ShapeSpan shape = shape_at(params, mesh_index, time);
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
@@ -148,9 +188,7 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
     Vec3 origin = load3(ray.origin), direction = load3(ray.direction);
     const Time time = time_of(ray);
-    ObjectPoint o = mesh.shape == SHAPE_SPHERE
-        ? sphere_point(params, instance, hit.instance, time, origin + direction * hit.t)
-        : triangle_point(mesh, hit, shape_at(params, ids.y, time));
+    const ObjectPoint o = point_of_hit(params, instance, mesh, ids.y, hit, time, origin, direction);
 
     // Loaded only here, because a GPU would otherwise keep them in registers.
     float world_from_object[12], object_from_world[12];
@@ -192,6 +230,11 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     s.tangent = transform_vector(world_from_object, o.attributes.tangent);
     s.handedness = is_mirrored(world_from_object) ? -o.attributes.handedness : o.attributes.handedness;
     s.material = params.scene.material_slots[ids.x + o.slot];
+#if THRONG_NESTED
+    s.around = transform_vector(world_from_object, o.around);
+    // Scaled like the surface's normal, because the axis of a long segment may be stretched differently.
+    s.radius = o.radius > 0.0f ? o.radius * length(transform_vector(world_from_object, o.geometric)) : 0.0f;
+#endif
     return s;
 }
 
@@ -222,8 +265,11 @@ THRONG_INLINE Vec3 leave_along(const Surface& s, Vec3 n) {
     return s.position + n * (s.error * (a.x + a.y + a.z));
 }
 
-// Origin of a ray that leaves the surface on the side of `direction`.
+// Origin of a ray that leaves the surface on the side of `direction`; on a curve, beyond the curve.
 THRONG_DEVICE Vec3 leave(const Surface& s, Vec3 direction) {
+#if THRONG_NESTED
+    if (s.radius > 0.0f) return leave_fiber(s.position, s.around, s.radius, normalize_or(s.tangent, s.shading), direction, s.error);
+#endif
     return leave_along(s, dot(direction, s.geometric) >= 0.0f ? s.geometric : -s.geometric);
 }
 
@@ -234,7 +280,7 @@ THRONG_OUTLINE Vec3 lift_of(const Params& params, Hit hit, Time time, bool front
     const InstanceRecord& instance = params.trees.instances[hit.record];
     const Words4 ids = load_words(&instance.slot_base);
     const MeshRecord mesh = load_record(&params.tables.meshes[ids.y]);
-    if (mesh.shape == SHAPE_SPHERE || !(mesh.flags & MESH_SMOOTH)) return vec3(0.0f);
+    if (mesh.shape != SHAPE_TRIANGLES || !(mesh.flags & MESH_SMOOTH)) return vec3(0.0f);
     const ShapeSpan shape = shape_at(params, ids.y, time);
     const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
     const float weights[3] = {1.0f - hit.u - hit.v, hit.u, hit.v};

@@ -15,7 +15,7 @@ const MOST: u64 = 1 << 28;
 /// Vertices and triangles.
 pub type Triangles = (Vec<[f32; 3]>, Vec<[u32; 3]>);
 
-/// Vertices in world space and triangles of all instances at rest, but for the ground of a standalone model.
+/// Vertices in world space and triangles of all instances at rest, but for curves and the ground of a standalone model.
 ///
 /// # Errors
 /// If there are more than [`MOST`]. The text is one line.
@@ -23,6 +23,7 @@ pub fn at_rest(scene: &Scene) -> Result<Triangles, String> {
     let sphere = sphere();
     let shape = |mesh: usize| match &scene.meshes[mesh].shape {
         Shape::Triangles(mesh) => (&mesh.positions[..], &mesh.triangles[..]),
+        Shape::Curves(_) => (&[][..], &[][..]),
         Shape::Sphere => (&sphere.0[..], &sphere.1[..]),
     };
     if scene.leaf_count() > MOST {

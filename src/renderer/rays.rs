@@ -35,7 +35,7 @@ pub struct Hit {
 pub(super) struct Surfaces<'a> {
     scene: &'a Scene,
     frame: &'a Frame,
-    /// Posed vertex positions of each mesh; empty for spheres.
+    /// Posed vertex positions of each mesh of triangles; empty for others.
     positions: Vec<&'a [[f32; 3]]>,
 }
 
@@ -60,6 +60,10 @@ impl<'a> Surfaces<'a> {
             Shape::Sphere => {
                 let point = Vec3::from(ray.origin) + hit.t * Vec3::from(ray.direction);
                 (object_from_world.transform_point3(point).as_dvec3(), 0)
+            }
+            Shape::Curves(curves) => {
+                let point = object_from_world.transform_point3(Vec3::from(ray.origin) + hit.t * Vec3::from(ray.direction));
+                ((point - curves.axis_point(hit.prim, hit.u)).as_dvec3(), 0)
             }
             Shape::Triangles(mesh) => {
                 let positions = self.positions[record.mesh as usize];

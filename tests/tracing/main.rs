@@ -4,6 +4,7 @@ mod alpha;
 mod aovs;
 mod batches;
 mod common;
+mod curves;
 mod far;
 mod films;
 mod fog;

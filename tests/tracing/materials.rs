@@ -27,7 +27,7 @@ fn square(eye: Vec3, transform: Affine3) -> Scene {
 fn triangles(scene: &mut Scene) -> &mut TriangleMesh {
     match &mut scene.meshes[0].shape {
         Shape::Triangles(triangles) => triangles,
-        Shape::Sphere => panic!("a mesh of triangles"),
+        _ => panic!("a mesh of triangles"),
     }
 }
 

@@ -78,6 +78,9 @@ constants! {
     pub const SHAPE_SHARED_TRIANGLES: u32 = 2;
     /// An assembly of instances instead of a mesh.
     pub const SHAPE_ASSEMBLY: u32 = 3;
+    /// Round segments, and ribbons that face the ray.
+    pub const SHAPE_CURVES: u32 = 4;
+    pub const SHAPE_RIBBONS: u32 = 5;
 
     /// Traversal enters an instance's mesh directly, because there are no assemblies.
     pub const DETOUR_NONE: u32 = 0;

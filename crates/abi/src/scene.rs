@@ -37,9 +37,11 @@ border! {
     /// Shading data of a mesh. Pointers are null for a sphere.
     #[repr(C, align(16))]
     pub struct MeshRecord {
+        /// [`CurvePoint`]s if `shape` is `SHAPE_CURVES` or `SHAPE_RIBBONS`.
         pub vertices: *const VertexRecord,
+        /// Null for curves.
         pub corners: *const CornerRecord,
-        /// One record per vertex, or null. `flags` selects the valid parts. Defaults for the others: no tangents, white vertices, and the first set
+        /// One record per vertex or point, or null. `flags` selects the valid parts. Defaults for the others: no tangents, white vertices, and the first set
         /// of texture coordinates in place of the second.
         pub attributes: *const VertexAttributes,
         /// One of `SHAPE_*`.

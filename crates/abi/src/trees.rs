@@ -59,6 +59,21 @@ border! {
         pub reserved: [u32; 4],
     }
 
+    /// A point of a curve and the radius of the curve there, in object space.
+    #[repr(C, align(16))]
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct CurvePoint {
+        pub position: [f32; 3],
+        pub radius: f32,
+    }
+
+    /// Up to eight segments of a leaf of curves. A segment's number is the index of its first point. Unused lanes are `NO_INDEX`.
+    #[repr(C, align(32))]
+    #[derive(bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct SegmentPack {
+        pub prim: [u32; 8],
+    }
+
     /// A node with eight children in 80 bytes (Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide
     /// BVHs"), one kind of [`Unit`].
     ///
@@ -106,7 +121,8 @@ border! {
         /// As in [`MeshKeys`] of the instance's mesh. The tree contains the triangles of the first key.
         pub mesh_segments: u32,
         pub mesh_leaves: u32,
-        /// For an assembly, the greatest absolute coordinate of its content, which is not 0; 0 for a mesh.
+        /// For an assembly, the greatest absolute coordinate of its content, which is not 0; 0 for a mesh of triangles. For curves,
+        /// minus the number of their shape.
         pub reach: f32,
     }
 
@@ -125,7 +141,8 @@ border! {
         pub prim: u32,
     }
 
-    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes by choosing the rows' addresses.
+    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes by choosing the rows' addresses. In a tree of curves, a
+    /// segment: its first point, its last point, and a row of their two radii.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct TriangleRecord {
@@ -182,8 +199,10 @@ border! {
     #[repr(C, align(64))]
     pub struct BlasRecord {
         pub nodes: *const WideNode,
-        /// [`SharedPack`]s if `shape` is `SHAPE_SHARED_TRIANGLES`.
+        /// [`SharedPack`]s if `shape` is `SHAPE_SHARED_TRIANGLES`, [`SegmentPack`]s for curves.
         pub packs: *const TrianglePack,
+        /// The points of curves, or null.
+        pub points: *const CurvePoint,
         /// Greatest absolute coordinate of the tree's bounds, for the error bound of the node test.
         pub magnitude: f32,
         /// Approximate width of a leaf, or 0.

@@ -1,4 +1,4 @@
-//! The bottom level: one tree per mesh, over packs of triangles or one analytic sphere.
+//! The bottom level: one tree per mesh, over packs of triangles or of segments of curves, or one analytic sphere.
 
 use crate::{
     Buffer,
@@ -12,6 +12,7 @@ use crate::{
         split::SplitMethod,
     },
     compressed::{blas::build_compressed, refit::refit_compressed},
+    curves::build_curves,
     nested::AssemblyTree,
     node::{NodeLayout, Tree, each_width},
     pack::{Pack, Packs},
@@ -26,12 +27,12 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, TrianglePack, TriangleRecord, Unit};
+use throng_abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, SegmentPack, TrianglePack, TriangleRecord, Unit};
 use throng_base::{choice::choice, math::Aabb};
-use throng_scene::{Mesh, Shape};
+use throng_scene::{CurveProfile, Curves, Mesh, Shape};
 
-/// Minimum number of triangles per task.
-const SMALLEST_SHARE: usize = 2048;
+/// Minimum number of primitives per task.
+pub const SMALLEST_SHARE: usize = 2048;
 
 /// Maximum number of positions per triangle for a mesh whose leaves share vertices. With two, shared packs would hold no more triangles than ordinary
 /// ones.
@@ -96,13 +97,37 @@ pub enum BlasShape {
         units: Buffer<Unit>,
         triangles: Buffer<TriangleRecord>,
     },
+    /// Leaves refer to points of `curves`.
+    Curves {
+        tree: Tree,
+        packs: Buffer<SegmentPack>,
+        curves: Arc<Curves>,
+    },
+    /// [`Self::Compressed`] for curves.
+    CompressedCurves {
+        depth: u32,
+        units: Buffer<Unit>,
+        segments: Buffer<TriangleRecord>,
+        profile: CurveProfile,
+    },
     /// The unit sphere at the origin. It has no tree; the kernel intersects it analytically.
     Sphere,
     /// Instances that are placed together, instead of a mesh.
     Assembly(Arc<AssemblyTree>),
 }
 
-/// A newly built tree of triangles.
+impl BlasShape {
+    /// Units and leaves of a compressed tree of a mesh.
+    pub fn compressed(&self) -> Option<(&[Unit], &[TriangleRecord])> {
+        match self {
+            Self::Compressed { units, triangles: leaves, .. }
+            | Self::CompressedCurves { units, segments: leaves, .. } => Some((units, leaves)),
+            _ => None,
+        }
+    }
+}
+
+/// A newly built tree of a mesh.
 pub struct BuiltTree {
     pub shape: BlasShape,
     pub bounds: Aabb,
@@ -114,6 +139,7 @@ impl Blas {
     pub fn build(mesh: &Mesh, layout: NodeLayout, quality: Quality) -> Self {
         match &mesh.shape {
             Shape::Triangles(triangles) => Self::of_surface(triangles.into(), layout, quality),
+            Shape::Curves(curves) => build_curves(curves, layout, quality),
             Shape::Sphere => Self {
                 shape: BlasShape::Sphere,
                 bounds: mesh.bounds(),
@@ -218,8 +244,8 @@ impl Blas {
     /// Number of node levels on the longest path.
     pub fn depth(&self) -> u32 {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } => tree.depth,
-            BlasShape::Compressed { depth, .. } => *depth,
+            BlasShape::Triangles { tree, .. } | BlasShape::Curves { tree, .. } => tree.depth,
+            BlasShape::Compressed { depth, .. } | BlasShape::CompressedCurves { depth, .. } => *depth,
             BlasShape::Sphere => 0,
             BlasShape::Assembly(tree) => tree.depth(),
         }
@@ -228,8 +254,8 @@ impl Blas {
     /// Number of traversal stack entries for this level.
     pub fn stack_entries(&self) -> usize {
         match &self.shape {
-            BlasShape::Triangles { tree, .. } => tree.stack_entries(),
-            BlasShape::Compressed { depth, .. } => *depth as usize,
+            BlasShape::Triangles { tree, .. } | BlasShape::Curves { tree, .. } => tree.stack_entries(),
+            BlasShape::Compressed { depth, .. } | BlasShape::CompressedCurves { depth, .. } => *depth as usize,
             BlasShape::Sphere => 0,
             BlasShape::Assembly(tree) => tree.stack_entries(),
         }
@@ -246,6 +272,8 @@ impl Blas {
         let (nodes, leaves) = match &self.shape {
             BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
             BlasShape::Compressed { units, triangles, .. } => (units.bytes(), triangles.bytes()),
+            BlasShape::Curves { tree, packs, .. } => (tree.nodes.bytes(), packs.bytes()),
+            BlasShape::CompressedCurves { units, segments, .. } => (units.bytes(), segments.bytes()),
             BlasShape::Sphere => (0, 0),
             BlasShape::Assembly(tree) => (tree.tlas.bytes(), 0),
         };
@@ -285,7 +313,7 @@ impl Blas {
                 self.sah_cost = refitted.sah_cost();
                 self.bounds = refitted.bounds.to_aabb();
             }
-            BlasShape::Sphere | BlasShape::Assembly(_) => return,
+            _ => return,
         }
         self.support = None;
     }

@@ -42,7 +42,7 @@ fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas 
         BlasShape::Compressed { depth, units, triangles } => {
             compressed::validate::validate_blas(units, triangles, &surface, *depth)
         }
-        BlasShape::Sphere | BlasShape::Assembly(_) => panic!("a mesh of triangles"),
+        _ => panic!("a mesh of triangles"),
     }
     .unwrap();
     blas
@@ -90,7 +90,7 @@ fn trees_do_not_depend_on_the_number_of_threads() {
                 (cost, BlasShape::Compressed { triangles, .. }) => {
                     (cost, triangles.iter().map(|t| t.rows[0].prim).collect())
                 }
-                (_, BlasShape::Sphere | BlasShape::Assembly(_)) => panic!("a mesh of triangles"),
+                _ => panic!("a mesh of triangles"),
             }
         };
         assert!(with(1) == with(3), "{layout:?}, {quality:?}");

@@ -16,6 +16,7 @@ mod blas_tests;
 mod buffer;
 mod build;
 mod compressed;
+mod curves;
 mod key_shapes;
 mod nested;
 mod node;
@@ -36,6 +37,7 @@ pub use compressed::{
     blas::{PoolOffset, pool_offsets},
     quantize::SLACK,
 };
+pub use curves::shape_of;
 pub use nested::{AssemblyTree, Nested};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};

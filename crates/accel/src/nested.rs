@@ -2,7 +2,7 @@
 //! from one base address each.
 
 use crate::{
-    Blas, BlasShape, Buffer, Tlas,
+    Blas, BlasShape, Buffer, Tlas, Tree,
     node::{Wide, each_width},
     support::SupportMap,
 };
@@ -15,7 +15,7 @@ use throng_abi::{
 use throng_base::math::Aabb;
 use throng_scene::Numbers;
 
-/// Approximate number of boxes whose corners represent the content of an assembly when boxes of its instances are computed.
+/// Approximate number of boxes whose corners represent the content of a tree when boxes of its instances are computed.
 const OUTLINE: usize = 1024;
 
 /// The tree of an assembly.
@@ -38,7 +38,7 @@ impl AssemblyTree {
             all().map(|part| part.stack_entries()).max().unwrap_or(0),
             all().map(|part| part.depth()).max().unwrap_or(0),
         );
-        let support = outlined.then(|| SupportMap::new(&outline(&tlas)));
+        let support = outlined.then(|| SupportMap::new(&outline(&tlas.tree)));
         let (bounds, build_time) = (tlas.bounds(), tlas.build_time);
         Blas::of_assembly(Self { tlas, number, below }, bounds, support, build_time)
     }
@@ -55,12 +55,12 @@ impl AssemblyTree {
 }
 
 /// Corners of boxes that enclose the content of a tree.
-fn outline(tlas: &Tlas) -> Vec<Vec3> {
+pub fn outline(tree: &Tree) -> Vec<Vec3> {
     let corners = |boxes: Vec<Aabb>| boxes.iter().flat_map(|bounds| bounds.corners()).collect();
-    match tlas.tree.root {
+    match tree.root {
         EMPTY_CHILD => vec![Vec3::ZERO],
-        root if root & LEAF != 0 => corners(vec![tlas.bounds()]),
-        _ => each_width!(&tlas.tree.nodes, nodes => corners(boxes_of(nodes))),
+        root if root & LEAF != 0 => corners(vec![tree.bounds]),
+        _ => each_width!(&tree.nodes, nodes => corners(boxes_of(nodes))),
     }
 }
 

@@ -30,8 +30,8 @@ const TASK: u32 = 1 << 10;
 pub fn blas_overlap(blas: &Blas) -> Option<f32> {
     let (tree, packs) = match &blas.shape {
         BlasShape::Triangles { tree, packs } => (tree, packs),
-        BlasShape::Compressed { .. } | BlasShape::Assembly(_) => return None,
         BlasShape::Sphere => return Some(0.0),
+        _ => return None,
     };
     let leaves = match blas.keys() {
         MeshKeys { segments: 0, .. } => packs.count(),
@@ -162,10 +162,11 @@ impl Shares {
         Self { ends: ends.collect() }
     }
 
-    /// The areas of a mesh's triangles, or of the unit sphere.
+    /// The areas of a mesh's triangles, or of the unit sphere. Curves have no surface here.
     fn of_mesh(mesh: &Mesh) -> Self {
         match &mesh.shape {
             Shape::Sphere => Self::new(std::iter::once(2.0 * f64::from(TAU))),
+            Shape::Curves(_) => Self::new(std::iter::empty()),
             Shape::Triangles(mesh) => Self::new(mesh.triangles.iter().map(|corners| {
                 let corners = corners.map(|v| mesh.positions[v as usize].into());
                 f64::from(Patch::of_corners(corners).area())

@@ -7,7 +7,7 @@ use glam::{Affine3, Vec3};
 use rayon::prelude::*;
 use throng_base::math::Aabb;
 use throng_scene::anim::{self, Deformed, Moment};
-use throng_scene::{Camera, CameraPath, Instance, NONE, Projection, Scene, Shape};
+use throng_scene::{Camera, CameraPath, Instance, Mesh, NONE, Projection, Scene, Shape};
 
 /// Vertical field of view.
 const FOV_DEGREES: f32 = 40.0;
@@ -19,6 +19,8 @@ const START_DEGREES: f32 = 30.0;
 const MOST_POINTS: usize = 1 << 26;
 /// Maximum number of vertices of all instances in all poses. Above it, the bounding boxes of the meshes are measured instead.
 const MOST_VERTICES: usize = 1 << 29;
+/// Maximum number of points of a mesh of curves that are measured.
+const MOST_OF_CURVES: usize = 1 << 16;
 /// Number of bands of a model's height in which its distance from the turntable's axis is measured.
 const BANDS: usize = 64;
 
@@ -91,6 +93,7 @@ fn over_poses<T: Copy + Send + Sync>(
         let boxes = scene.boxes_at_rest();
         boxes[scene.meshes.len()..].iter().map(|bounds| bounds.corners().map(|corner| corner.to_array())).collect()
     };
+    let curves: Vec<Vec<[f32; 3]>> = scene.meshes.iter().map(points_of_curves).collect();
     let (mut moment, mut worlds) = (Moment::default(), Vec::new());
     let mut shapes = vec![Deformed::default(); scene.deforming.len()];
     let mut all = nothing;
@@ -105,7 +108,11 @@ fn over_poses<T: Copy + Send + Sync>(
         let shape = |mesh: u32| {
             let assembly = (mesh as usize).checked_sub(scene.meshes.len()).and_then(|index| assemblies.get(index));
             let shape = deforms(mesh).map(|index| &shapes[index]);
-            assembly.map_or_else(|| positions(scene, mesh, shape), |corners| &corners[..])
+            match (assembly, curves.get(mesh as usize)) {
+                (Some(corners), _) => &corners[..],
+                (None, Some(points)) if !points.is_empty() => points,
+                _ => positions(scene, mesh, shape),
+            }
         };
         let boxes: Vec<[[f32; 3]; 8]> = if boxed {
             let meshes = (0..scene.meshes.len() as u32).into_par_iter();
@@ -157,13 +164,21 @@ fn pose_times(scene: &Scene, moves: impl Fn(usize, &Instance) -> bool) -> Vec<f6
     (0..poses).map(|pose| scene.time_of(frame(pose))).collect()
 }
 
-/// Vertices of a mesh, or the corners of a box around the unit sphere.
+/// Vertices of a mesh, or the corners of a box around the unit sphere; nothing for curves.
 fn positions<'a>(scene: &'a Scene, mesh: u32, shape: Option<&'a Deformed>) -> &'a [[f32; 3]] {
     match (shape, scene.meshes.get(mesh as usize).map(|mesh| &mesh.shape)) {
         (Some(deformed), _) => &deformed.positions,
         (None, Some(Shape::Triangles(triangles))) => &triangles.positions,
+        (None, Some(Shape::Curves(_))) => &[],
         (None, Some(Shape::Sphere) | None) => &CUBE,
     }
+}
+
+/// Points that represent a mesh of curves; none for other shapes.
+fn points_of_curves(mesh: &Mesh) -> Vec<[f32; 3]> {
+    let Shape::Curves(curves) = &mesh.shape else { return Vec::new() };
+    let step = curves.points.len().div_ceil(MOST_OF_CURVES).max(1);
+    curves.points.iter().step_by(step).map(|point| point.position).collect()
 }
 
 const CUBE: [[f32; 3]; 8] = [

@@ -100,6 +100,14 @@ fn bounds(scene: &Scene, frame: &Frame, mesh: u32, world: &Affine3) -> Bounds {
             let reach = Vec3::from(reach);
             Aabb { min: world.translation - reach, max: world.translation + reach }
         }
+        Some(Shape::Curves(curves)) => {
+            let rows = [0, 1, 2].map(|axis| world.matrix3.row(axis).length());
+            let reach = Vec3::from(rows);
+            curves.points.iter().fold(Aabb::EMPTY, |around, point| {
+                let center = world.transform_point3(point.position.into());
+                around.union(Aabb { min: center - reach * point.radius, max: center + reach * point.radius })
+            })
+        }
         Some(Shape::Triangles(triangles)) => {
             let positions = posed.map_or(&triangles.positions[..], |posed| &posed.shape.positions[..]);
             let points = positions.iter().map(|&position| world.transform_point3(position.into()));

@@ -115,8 +115,8 @@ pub fn write_hits(path: &Path, hits: &[Hit]) -> Result<(), OutputError> {
     })
 }
 
-/// Writes the scene's triangle meshes and instances as a `.scn` file. Copies of assemblies are expanded. The format has no spheres: their
-/// instances are left out, and their number is returned.
+/// Writes the scene's triangle meshes and instances as a `.scn` file. Copies of assemblies are expanded. The format has neither spheres nor
+/// curves: their instances are left out, and their number is returned.
 pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) -> Result<usize, OutputError> {
     let mut mesh_index = Vec::new();
     let mut meshes = Vec::new();
@@ -126,7 +126,7 @@ pub fn write_scene(path: &Path, scene: &Scene, world_from_object: &[Affine3]) ->
                 mesh_index.push(Some(meshes.len() as u32));
                 meshes.push(triangles);
             }
-            Shape::Sphere => mesh_index.push(None),
+            Shape::Curves(_) | Shape::Sphere => mesh_index.push(None),
         }
     }
     let mut all = Vec::new();

@@ -215,11 +215,13 @@ fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
         name: mesh.name.clone(),
         shape: match mesh.shape {
             Shape::Triangles(_) => "triangles",
+            Shape::Curves(_) => "curves",
             Shape::Sphere => "sphere",
         },
         primitives: mesh.prim_count(),
         vertices: match &mesh.shape {
             Shape::Triangles(m) => m.positions.len(),
+            Shape::Curves(curves) => curves.points.len(),
             Shape::Sphere => 0,
         },
         instances,
@@ -239,6 +241,10 @@ fn texel_bytes(texels: &Texels) -> u64 {
 fn mesh_bytes(mesh: &Mesh) -> u64 {
     match &mesh.shape {
         Shape::Sphere => 0,
+        Shape::Curves(curves) => {
+            let points = size_of_val(&curves.points[..]) + size_of_val(&curves.strands[..]);
+            (points + size_of_val(&curves.uvs[..]) + size_of_val(&curves.colors[..])) as u64
+        }
         Shape::Triangles(m) => {
             let vertices = size_of_val(&m.positions[..])
                 + size_of_val(&m.normals[..])

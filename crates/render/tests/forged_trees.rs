@@ -306,7 +306,7 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
             let records: Vec<_> = again(leaves, triangles.len()).map(|i| triangles[i]).collect();
             BlasShape::Compressed { depth: levels, units, triangles: Buffer::copied(&records) }
         }
-        BlasShape::Sphere | BlasShape::Assembly(_) => unreachable!("it is a mesh"),
+        _ => unreachable!("it is a mesh"),
     };
     forging::tree_of(shape, like.bounds)
 }

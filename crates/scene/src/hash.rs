@@ -1,7 +1,7 @@
 //! A hash of a scene's content, which distinguishes pictures of different scenes.
 
 use super::{
-    Environment, FloatImage, Instance, Mesh, Node, PlacementTables, Scene, Shape, Texels, Texture, TriangleMesh,
+    Curves, Environment, FloatImage, Instance, Mesh, Node, PlacementTables, Scene, Shape, Texels, Texture, TriangleMesh,
 };
 use std::fmt::{self, Debug, Write};
 
@@ -144,8 +144,10 @@ impl ContentHash {
     fn mesh(&mut self, mesh: &Mesh) {
         let Mesh { name: _, shape, slot_count } = mesh;
         self.word((*slot_count).into());
-        let Shape::Triangles(triangles) = shape else {
-            return self.text(&"sphere");
+        let triangles = match shape {
+            Shape::Triangles(triangles) => triangles,
+            Shape::Curves(curves) => return self.curves(curves),
+            Shape::Sphere => return self.text(&"sphere"),
         };
         let TriangleMesh { positions, triangles, normals, uvs, uvs1, colors, tangents, slots } = triangles;
         self.bytes(bytemuck::cast_slice(positions));
@@ -156,6 +158,15 @@ impl ContentHash {
         self.bytes(bytemuck::cast_slice(colors));
         self.bytes(bytemuck::cast_slice(tangents));
         self.bytes(bytemuck::cast_slice(slots));
+    }
+
+    fn curves(&mut self, curves: &Curves) {
+        let Curves { points, strands, profile, uvs, colors } = curves;
+        self.text(&("curves", profile));
+        self.bytes(bytemuck::cast_slice(points));
+        self.bytes(bytemuck::cast_slice(strands));
+        self.bytes(bytemuck::cast_slice(uvs));
+        self.bytes(bytemuck::cast_slice(colors));
     }
 
     fn node(&mut self, node: &Node) {

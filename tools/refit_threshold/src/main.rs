@@ -59,7 +59,7 @@ fn largest_mesh(path: &Path) -> Result<TriangleMesh> {
     let meshes = loader::load(path)?.meshes.into_iter();
     let triangles = meshes.filter_map(|mesh| match mesh.shape {
         Shape::Triangles(triangles) => Some(triangles),
-        Shape::Sphere => None,
+        _ => None,
     });
     triangles.max_by_key(|mesh| mesh.triangles.len()).context("the model has no triangles")
 }

@@ -36,7 +36,7 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
         let some = blas.iter().zip(&mut offsets);
         for (blas, offset) in some.filter(|(blas, _)| blas.deforms() == deforms) {
             *offset = next;
-            if let BlasShape::Compressed { units, triangles, .. } = &blas.shape {
+            if let Some((units, triangles)) = blas.shape.compressed() {
                 next.units += units.len() as u32;
                 next.triangles += triangles.len() as u32;
             }
@@ -46,17 +46,8 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 }
 
 /// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
-pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
-    let mut tree = Tree::new(NodeLayout::Compressed8);
-    build_float_tree(&mut prims, quality, &mut tree);
-    let (mut units, mut triangles) = (Buffer::new(), Buffer::new());
-    if let Some(nodes) = wide_nodes(&mut tree) {
-        let mut arrangements = Buffer::new();
-        arrange_all(nodes, LeafKind::Separate, &mut arrangements);
-        triangles = place_triangles(nodes, &arrangements, &prims);
-        fill_triangles(&mut triangles, surface);
-        write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
-    }
+pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
+    let (tree, units, triangles) = compressed_tree(prims, quality, |triangles| fill_triangles(triangles, surface));
     #[cfg(debug_assertions)]
     crate::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
@@ -65,6 +56,25 @@ pub fn build_compressed(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
         bounds: tree.bounds,
         sah_cost: tree.sah_cost(1.0),
     }
+}
+
+/// Builds a tree over `prims`, in float nodes and in compressed units. `fill` completes the records of leaves, in which `prim` is set.
+pub fn compressed_tree(
+    mut prims: Vec<BuildPrim>,
+    quality: Quality,
+    fill: impl FnOnce(&mut [TriangleRecord]),
+) -> (Tree, Buffer<Unit>, Buffer<TriangleRecord>) {
+    let mut tree = Tree::new(NodeLayout::Compressed8);
+    build_float_tree(&mut prims, quality, &mut tree);
+    let (mut units, mut leaves) = (Buffer::new(), Buffer::new());
+    if let Some(nodes) = wide_nodes(&mut tree) {
+        let mut arrangements = Buffer::new();
+        arrange_all(nodes, LeafKind::Separate, &mut arrangements);
+        leaves = place_triangles(nodes, &arrangements, &prims);
+        fill(&mut leaves);
+        write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
+    }
+    (tree, units, leaves)
 }
 
 /// Builds `tree` with one triangle per leaf: from a binary tree, or by binned splits if `quality` is fast or the collapsed tree is unusable.

@@ -1,7 +1,7 @@
 //! The top level for GPUs: compressed nodes and, among them, the instances in the form that traversal reads.
 
 use crate::{
-    Blas, BlasShape, Buffer, Tlas,
+    Blas, BlasShape, Buffer, Tlas, shape_of,
     buffer::prefetch,
     compressed::{
         blas::pool_offsets,
@@ -52,8 +52,11 @@ fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
         .map(|(blas, offset)| {
             let (root, solid, reach) = match &blas.shape {
                 BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0.0),
+                BlasShape::CompressedCurves { units, profile, .. } => {
+                    (offset.units, !units.is_empty(), -(shape_of(*profile) as f32))
+                }
                 BlasShape::Sphere => (NO_INDEX, true, 0.0),
-                BlasShape::Triangles { .. } => (NO_INDEX, false, 0.0),
+                BlasShape::Triangles { .. } | BlasShape::Curves { .. } => (NO_INDEX, false, 0.0),
                 // The address of its units is set once all trees are joined.
                 BlasShape::Assembly(tree) => {
                     (0, !tree.tlas.units.is_empty(), blas.bounds.magnitude().max(f32::MIN_POSITIVE))

@@ -94,7 +94,7 @@ impl Blas {
         let layout = match &self.shape {
             BlasShape::Triangles { tree, .. } => Some(tree.layout),
             BlasShape::Compressed { .. } => Some(NodeLayout::Compressed8),
-            BlasShape::Sphere | BlasShape::Assembly(_) => None,
+            _ => None,
         };
         let rebuilt = layout.filter(|_| rebuilds_at(policy, cost_ratio));
         if let Some(layout) = rebuilt {

@@ -152,7 +152,7 @@ impl Blas {
                 to.section([bytemuck::cast_slice(triangles)])?;
                 self.write_support(to)
             }
-            BlasShape::Sphere | BlasShape::Assembly(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 

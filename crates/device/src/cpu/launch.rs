@@ -24,7 +24,7 @@ use throng_abi::{
     self as abi, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
     Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes, VertexRecord,
 };
-use throng_accel::{Blas, BlasShape, Nested, Packs};
+use throng_accel::{Blas, BlasShape, Nested, Packs, shape_of};
 use throng_picture::film::FILTER_TABLES;
 
 /// A frame's own tables of materials and lights, if they differ from the scene's, and the tree over the lights inside the scene.
@@ -347,6 +347,7 @@ fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
     let sphere = BlasRecord {
         nodes: null(),
         packs: null(),
+        points: null(),
         magnitude: blas.bounds.magnitude(),
         root: abi::EMPTY_CHILD,
         shape: abi::SHAPE_SPHERE,
@@ -355,7 +356,15 @@ fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
         reserved: 0,
     };
     match &blas.shape {
-        BlasShape::Sphere | BlasShape::Compressed { .. } => sphere,
+        BlasShape::Sphere | BlasShape::Compressed { .. } | BlasShape::CompressedCurves { .. } => sphere,
+        BlasShape::Curves { tree, packs, curves } => BlasRecord {
+            nodes: tree.nodes.address().cast(),
+            packs: packs.as_ptr().cast(),
+            points: curves.points.as_ptr(),
+            root: tree.root,
+            shape: shape_of(curves.profile),
+            ..sphere
+        },
         BlasShape::Assembly(assembly) => BlasRecord {
             nodes: assembly.tlas.tree.nodes.address().cast(),
             root: assembly.tlas.tree.root,

@@ -240,6 +240,8 @@ fn part(
             let bounds = shape.bounds();
             (along.x > 0.0).then(|| (emission(along, bounds, true), Vec::new()))
         }
+        // Paths that hit glowing curves find their light.
+        Shape::Curves(_) => None,
         Shape::Triangles(triangles) => {
             let positions = positions.unwrap_or(&triangles.positions);
             let (along, bounds, table) = triangle_table(triangles, positions, weight_of)?;

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use throng_abi::{self as abi, VertexAttributes};
 use throng_scene::anim::Deformed;
-use throng_scene::{Scene, TriangleMesh, VertexDemand};
+use throng_scene::{Curves, Mesh, Scene, Shape, TriangleMesh, VertexDemand};
 
 /// The optional vertex attributes that a mesh has and its materials use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,15 +29,39 @@ impl Needs {
     }
 }
 
-/// Returns the needs of each mesh of `scene`; analytic shapes need none.
+/// Returns the needs of each mesh of `scene`; spheres need none. The texture coordinates of curves are stored as second ones.
 pub fn needs(scene: &Scene) -> Vec<Needs> {
     let has = |mesh: &TriangleMesh, demand: &VertexDemand| Needs {
         tangents: demand.tangents.is_some() && !mesh.tangents.is_empty(),
-        colors: mesh.colors.iter().any(|color| *color != [1.0; 4]),
+        colors: are_colored(&mesh.colors),
         uvs1: demand.uvs1 && !mesh.uvs1.is_empty(),
     };
     let meshes = scene.meshes.par_iter().zip(scene.vertex_demands());
-    meshes.map(|(mesh, demand)| mesh.triangles().map_or(Needs::default(), |m| has(m, &demand))).collect()
+    let of_mesh = |(mesh, demand): (&Mesh, VertexDemand)| match &mesh.shape {
+        Shape::Triangles(mesh) => has(mesh, &demand),
+        Shape::Curves(curves) => {
+            Needs { tangents: false, colors: are_colored(&curves.colors), uvs1: !curves.uvs.is_empty() }
+        }
+        Shape::Sphere => Needs::default(),
+    };
+    meshes.map(of_mesh).collect()
+}
+
+fn are_colored(colors: &[[f32; 4]]) -> bool {
+    colors.iter().any(|color| *color != [1.0; 4])
+}
+
+/// Returns one record per point; empty if the curves need none.
+pub fn of_curves(curves: &Curves, needs: Needs) -> Vec<VertexAttributes> {
+    if !needs.any() {
+        return Vec::new();
+    }
+    let record = |point| VertexAttributes {
+        color: curves.colors.get(point).copied().unwrap_or([1.0; 4]),
+        uv1: curves.uvs.get(point).copied().unwrap_or_default(),
+        ..VertexAttributes::default()
+    };
+    (0..curves.points.len()).into_par_iter().map(record).collect()
 }
 
 /// Returns one record per vertex; empty if the mesh needs none.
@@ -69,7 +93,7 @@ mod tests {
     use super::*;
     use glam::Affine3;
     use throng_scene::{
-        Instance, Lobes, Material, MaterialKind, Mesh, NONE, Shape, TextureMap,
+        Instance, Lobes, Material, MaterialKind, NONE, TextureMap,
         rig::{Palette, PoseBuckets},
     };
 

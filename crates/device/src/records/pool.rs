@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use std::sync::Arc;
 use throng_abi::{CompressedNode, TriangleRecord, Unit};
-use throng_accel::{Blas, BlasShape, PoolOffset, pool_offsets};
+use throng_accel::{Blas, PoolOffset, pool_offsets};
 
 /// Units and triangles of all meshes.
 #[derive(Default)]
@@ -34,15 +34,12 @@ pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
 
 /// Numbers of units and triangles in one tree.
 pub fn tree_size(blas: &Blas) -> (usize, usize) {
-    match &blas.shape {
-        BlasShape::Compressed { units, triangles, .. } => (units.len(), triangles.len()),
-        _ => (0, 0),
-    }
+    blas.shape.compressed().map_or((0, 0), |(units, leaves)| (units.len(), leaves.len()))
 }
 
 /// Copies a tree to the start of `units` and `triangles`, and adds `offset`, its position in the pool, to all references.
 pub fn write_tree(blas: &Blas, offset: PoolOffset, units: &mut [Unit], triangles: &mut [TriangleRecord]) {
-    let BlasShape::Compressed { units: own, triangles: own_triangles, .. } = &blas.shape else {
+    let Some((own, own_triangles)) = blas.shape.compressed() else {
         return;
     };
     let moved = units.par_iter_mut().zip(own.par_iter());

@@ -15,6 +15,7 @@ use throng_abi::{
     self as abi, CornerRecord, EnvironmentRecord, LightRecord, LobesRecord, MapRecord, MaterialRecord, MeshRecord,
     NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
 };
+use throng_accel::shape_of;
 use throng_base::math::linear_from_srgb;
 use throng_picture::aov::cryptomatte;
 use throng_scene::anim::Deformed;
@@ -67,7 +68,8 @@ unsafe impl Send for Sky {}
 // SAFETY: as above.
 unsafe impl Sync for Sky {}
 
-/// The shading data of a mesh in the layout that kernels read. Takes as much memory again as the mesh in the scene. Empty for a sphere.
+/// The shading data of a mesh in the layout that kernels read. Takes as much memory again as the mesh in the scene. Empty for a sphere; of curves,
+/// only optional attributes.
 #[derive(Default)]
 pub struct Attributes {
     pub vertices: Vec<VertexRecord>,
@@ -179,6 +181,7 @@ impl Attributes {
     fn new(mesh: &Mesh, needs: Needs) -> Self {
         match &mesh.shape {
             Shape::Sphere => Self::default(),
+            Shape::Curves(curves) => Self { attributes: attributes::of_curves(curves, needs), ..Self::default() },
             Shape::Triangles(m) => Self {
                 vertices: (0..m.positions.len()).into_par_iter().map(|i| vertex_record(m, i)).collect(),
                 corners: (0..m.triangles.len()).into_par_iter().map(|i| corner_record(m, i)).collect(),
@@ -210,12 +213,13 @@ fn corner_record(mesh: &TriangleMesh, index: usize) -> CornerRecord {
 }
 
 fn mesh_record(mesh: &Mesh, arrays: &Attributes, needs: Needs) -> MeshRecord {
-    let (shape, smooth) = match &mesh.shape {
-        Shape::Sphere => (abi::SHAPE_SPHERE, false),
-        Shape::Triangles(m) => (abi::SHAPE_TRIANGLES, !m.normals.is_empty()),
+    let (shape, smooth, vertices) = match &mesh.shape {
+        Shape::Sphere => (abi::SHAPE_SPHERE, false, std::ptr::null()),
+        Shape::Curves(curves) => (shape_of(curves.profile), false, curves.points.as_ptr().cast()),
+        Shape::Triangles(m) => (abi::SHAPE_TRIANGLES, !m.normals.is_empty(), arrays.vertices.as_ptr()),
     };
     MeshRecord {
-        vertices: arrays.vertices.as_ptr(),
+        vertices,
         corners: arrays.corners.as_ptr(),
         attributes: match &arrays.attributes[..] {
             [] => std::ptr::null(),

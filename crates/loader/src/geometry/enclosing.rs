@@ -18,7 +18,7 @@ pub fn mark(scene: &mut Scene) {
         .zip(&rows)
         .flat_map_iter(|(mesh, rows)| match &mesh.shape {
             Shape::Triangles(triangles) => open_rows(triangles, rows, &culled),
-            Shape::Sphere => Vec::new(),
+            Shape::Curves(_) | Shape::Sphere => Vec::new(),
         })
         .collect();
     scene.materials.iter_mut().zip(culled).for_each(|(material, culled)| material.encloses = culled);

@@ -2,6 +2,7 @@
 
 use crate::meshes::MeshSource;
 use glam::{Affine3, Vec3};
+use std::sync::Arc;
 use throng_base::math::Aabb;
 use throng_scene::{
     NONE, Shape,
@@ -45,8 +46,15 @@ impl Fit {
     pub fn mesh(&self, source: &mut MeshSource) {
         let points = source.points.iter_mut();
         points.for_each(|p| *p = self.point(*p));
-        if let Shape::Triangles(mesh) = &mut source.mesh.shape {
-            mesh.positions.iter_mut().for_each(|p| *p = self.point(*p));
+        match &mut source.mesh.shape {
+            Shape::Triangles(mesh) => mesh.positions.iter_mut().for_each(|p| *p = self.point(*p)),
+            Shape::Curves(curves) => {
+                for point in &mut Arc::make_mut(curves).points {
+                    point.position = self.point(point.position);
+                    point.radius *= self.scale;
+                }
+            }
+            Shape::Sphere => (),
         }
     }
 

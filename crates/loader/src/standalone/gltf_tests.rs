@@ -41,7 +41,7 @@ fn playing(name: &str) -> LoadOptions {
 fn positions(scene: &Scene, mesh: usize) -> &[[f32; 3]] {
     match &scene.meshes[mesh].shape {
         Shape::Triangles(triangles) => &triangles.positions,
-        Shape::Sphere => &[],
+        _ => &[],
     }
 }
 

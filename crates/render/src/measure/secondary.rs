@@ -61,6 +61,10 @@ fn world_normal(scene: &Scene, frame: &Frame, hit: &Hit, position: DVec3) -> Opt
             let local = object_from_world.transform_point3(position.as_vec3());
             (object_from_world.matrix3.transpose() * local).as_dvec3().try_normalize()
         }
+        Shape::Curves(curves) => {
+            let local = object_from_world.transform_point3(position.as_vec3()) - curves.axis_point(hit.prim, hit.u);
+            (object_from_world.matrix3.transpose() * local).as_dvec3().try_normalize()
+        }
         Shape::Triangles(mesh) => {
             let [a, b, c] = throng_accel::Surface::from(mesh)
                 .corners(hit.prim as usize)

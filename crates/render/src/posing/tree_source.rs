@@ -11,7 +11,7 @@ use std::{
 };
 use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes};
 use throng_base::memory::{describe, resident_bytes, total_bytes};
-use throng_scene::{Mesh, Scene};
+use throng_scene::{Mesh, Scene, Shape};
 
 /// Number of triangles above which meshes get their trees one after the other.
 const LARGE_MESH: usize = 1 << 20;
@@ -60,8 +60,9 @@ impl TreeSource {
         for deforming in &scene.deforming {
             deforms[deforming.mesh as usize] = true;
         }
-        let build = |(mesh, deforms): (&Mesh, bool)| match mesh.triangles() {
-            Some(triangles) if !deforms => self.shared_tree(triangles.into(), layout),
+        let build = |(mesh, deforms): (&Mesh, bool)| match &mesh.shape {
+            Shape::Triangles(triangles) if !deforms => self.shared_tree(triangles.into(), layout),
+            Shape::Curves(_) => Arc::new(Blas::build(mesh, layout, self.quality)),
             _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
         };
         // One large build uses all threads, and memory may not have room for two.

@@ -182,6 +182,7 @@ impl<'a> Posed<'a> {
         let eye = self.world_from_object[instance].inverse().transform_point3(eye);
         match &self.scene.meshes[self.shown[instance] as usize].shape {
             Shape::Sphere => eye.length() < 1.0,
+            Shape::Curves(_) => false,
             Shape::Triangles(mesh) => winding_number(mesh, eye) > CLOSED,
         }
     }

@@ -1,7 +1,9 @@
-//! Meshes: triangles and spheres.
+//! Meshes: triangles, curves and spheres.
 
+use super::curves::Curves;
 use glam::Vec3;
 use rayon::prelude::*;
+use std::sync::Arc;
 use throng_base::math::Aabb;
 
 /// Number of vertices per task when computing the bounds of a mesh.
@@ -23,6 +25,8 @@ pub struct Mesh {
 pub enum Shape {
     /// A surface of triangles.
     Triangles(TriangleMesh),
+    /// Hair, grass or fibres. Shared with the trees.
+    Curves(Arc<Curves>),
     /// The analytic sphere of radius 1 at the origin of object space.
     Sphere,
 }
@@ -57,24 +61,26 @@ impl Mesh {
                 let bounds = |part: &[[f32; 3]]| Aabb::of_points(part.iter().copied().map(Vec3::from));
                 m.positions.par_chunks(BOUNDED).map(bounds).reduce(|| Aabb::EMPTY, Aabb::union)
             }
+            Shape::Curves(curves) => curves.bounds(),
             Shape::Sphere => Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE },
         }
     }
 
-    /// The triangles of the mesh; None for a sphere.
+    /// The triangles of the mesh; None for other shapes.
     #[inline]
     pub fn triangles(&self) -> Option<&TriangleMesh> {
         match &self.shape {
             Shape::Triangles(triangles) => Some(triangles),
-            Shape::Sphere => None,
+            Shape::Curves(_) | Shape::Sphere => None,
         }
     }
 
-    /// Number of primitives: triangles, or 1 for a sphere.
+    /// Number of primitives: triangles, segments of curves, or 1 for a sphere.
     #[inline]
     pub fn prim_count(&self) -> usize {
         match &self.shape {
             Shape::Triangles(m) => m.triangles.len(),
+            Shape::Curves(curves) => curves.segment_count(),
             Shape::Sphere => 1,
         }
     }

@@ -1,6 +1,7 @@
 //! Meshes, their instances and assemblies, and the names of all of them.
 
 pub mod assembly;
+pub mod curves;
 pub mod demand;
 pub mod mesh;
 pub mod names;

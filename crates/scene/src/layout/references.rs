@@ -82,8 +82,10 @@ impl Scene {
 }
 
 fn is_whole(mesh: &Mesh) -> bool {
-    let Shape::Triangles(own) = &mesh.shape else {
-        return true;
+    let own = match &mesh.shape {
+        Shape::Triangles(own) => own,
+        Shape::Curves(curves) => return curves.is_whole(),
+        Shape::Sphere => return true,
     };
     let has_vertices = |triangle: &[u32; 3]| {
         let mut corners = triangle.iter();
@@ -164,7 +166,7 @@ mod tests {
     fn triangles(scene: &mut Scene) -> &mut TriangleMesh {
         match &mut scene.meshes[0].shape {
             Shape::Triangles(triangles) => triangles,
-            Shape::Sphere => unreachable!("it is a triangle"),
+            _ => unreachable!("it is a triangle"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! close to the camera (`Tlas::origin`, `PoseSettings::close_to_camera`). It lies on a grid of powers of two, so that static objects keep all
 //! digits of their position. Nodes and motions are then composed in double precision.
 
-use crate::{Instance, Node, Placed, Scene};
+use crate::{Instance, Node, Placed, Scene, Shape};
 use glam::Affine3;
 use rayon::prelude::*;
 use throng_base::math::Aabb;
@@ -113,10 +113,12 @@ impl Scene {
         *self.far.get_or_init(|| self.find_far())
     }
 
-    /// Whether frames of the scene have levels (`accel::Nested`): for assemblies, or for the additional precision of their rays.
+    /// Whether frames of the scene have levels (`accel::Nested`): for assemblies, for the additional precision of their rays, or for curves, because
+    /// kernels of scenes without levels leave out what they need.
     #[doc(hidden)]
     pub fn has_levels(&self) -> bool {
-        !self.assemblies.is_empty() || self.far() != Far::default()
+        let has_curves = || self.meshes.iter().any(|mesh| matches!(mesh.shape, Shape::Curves(_)));
+        !self.assemblies.is_empty() || has_curves() || self.far() != Far::default()
     }
 
     fn find_far(&self) -> Far {

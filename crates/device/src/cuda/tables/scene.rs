@@ -16,7 +16,7 @@ use std::{
 };
 use throng_abi::{EnvironmentRecord, LightRecord, MeshRecord, NO_INDEX, SceneParams, TableParams, TextureRecord};
 use throng_picture::film::FILTER_TABLES;
-use throng_scene::Scene;
+use throng_scene::{Scene, Shape};
 
 /// Alignment of every part, so that texels and vertices are loaded in whole sectors.
 const ALIGNMENT: usize = 256;
@@ -73,8 +73,12 @@ pub struct TableLayout<'a> {
 impl<'a> TableLayout<'a> {
     pub fn new(tables: &'a Tables) -> Self {
         let mut layout = Self::default();
-        for mesh in &tables.attributes {
-            let parts = [bytes_of(&mesh.vertices), bytes_of(&mesh.corners), bytes_of(&mesh.attributes)];
+        for (own, mesh) in tables.attributes.iter().zip(&tables.scene.meshes) {
+            let vertices = match &mesh.shape {
+                Shape::Curves(curves) => bytes_of(&curves.points),
+                _ => bytes_of(&own.vertices),
+            };
+            let parts = [vertices, bytes_of(&own.corners), bytes_of(&own.attributes)];
             let places = parts.map(|data| layout.add(data));
             layout.meshes.push(places);
         }

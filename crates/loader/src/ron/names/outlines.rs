@@ -63,10 +63,11 @@ impl Outlines<'_> {
                 self.of(&own)
             }
             Placed::Mesh(mesh) => match &self.scene.meshes[mesh] {
-                mesh if boxed => mesh.bounds().corners().to_vec(),
+                mesh if boxed || matches!(mesh.shape, Shape::Curves(_)) => mesh.bounds().corners().to_vec(),
                 Mesh { shape: Shape::Sphere, .. } => self.directions.clone(),
-                Mesh { shape: Shape::Triangles(mesh), .. } => {
-                    let all: Vec<Vec3> = mesh.positions.iter().map(|p| Vec3::from(*p)).collect();
+                mesh => {
+                    let positions = mesh.triangles().map_or(&[][..], |mesh| &mesh.positions);
+                    let all: Vec<Vec3> = positions.iter().map(|p| Vec3::from(*p)).collect();
                     self.farthest(&all)
                 }
             },

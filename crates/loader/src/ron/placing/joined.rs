@@ -101,6 +101,7 @@ impl Join<'_> {
         }
         let own = match &source.mesh.shape {
             Shape::Sphere => shapes::ball(SIDES),
+            Shape::Curves(_) => return Err(format!("`{name}` in it is made of curves: leave it out")),
             Shape::Triangles(mesh) if mesh.normals.is_empty() => unweld(mesh, &Deformers::default()).0,
             Shape::Triangles(mesh) => mesh.clone(),
         };

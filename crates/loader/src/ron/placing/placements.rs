@@ -351,7 +351,7 @@ impl<'a> Resolver<'a> {
                 "the motion bends a mesh at rest, and this one has a clip: remove `clip` and `alive` from the mesh, or `bend` from the motion"
             }
             Target::Mesh(mesh) if self.meshes[mesh].mesh.triangles().is_none() => {
-                "the motion bends triangles, and a sphere has none: use another mesh"
+                "the motion bends triangles, and spheres and curves have none: use another mesh"
             }
             // Groups are joined into one mesh.
             Target::Mesh(_) | Target::List(_) => return Ok(()),

@@ -62,14 +62,14 @@ impl<'a> Surface<'a> {
                 let mean = ((a * b + a * c + b * c) / 3.0).powf(1.0 / 1.6075);
                 Self { shape: &mesh.mesh.shape, areas: Vec::new(), area: 2.0 * std::f64::consts::TAU * mean }
             }
-            Shape::Triangles(_) => Self::transformed(mesh, |p| transform.transform_point3(p)),
+            _ => Self::transformed(mesh, |p| transform.transform_point3(p)),
         }
     }
 
     fn transformed(mesh: &'a MeshSource, transform: impl Fn(Vec3) -> Vec3) -> Self {
         let shape = &mesh.mesh.shape;
         let areas = match shape {
-            Shape::Sphere => Vec::new(),
+            Shape::Sphere | Shape::Curves(_) => Vec::new(),
             Shape::Triangles(triangles) => cumulative_areas(triangles, transform),
         };
         Self { shape, area: areas.last().copied().unwrap_or(2.0 * std::f64::consts::TAU), areas }
@@ -85,7 +85,7 @@ impl<'a> Surface<'a> {
     pub fn sample(&self, u: [f64; 3]) -> Site {
         let [x, y, z] = u;
         match self.shape {
-            Shape::Sphere => {
+            Shape::Sphere | Shape::Curves(_) => {
                 let direction = random::direction(x as f32, y as f32);
                 Site::without_triangle((direction, direction))
             }

@@ -75,6 +75,9 @@ impl<'a> Resolver<'a> {
         place: &Place,
     ) -> Result<Vec<Site>, LoadError> {
         let kept = |(i, site): (u32, Site)| (rules.is_empty() || rules.hold(&site, i)).then_some(site);
+        if matches!(mesh.mesh.shape, Shape::Curves(_)) {
+            return Err(self.fail(place, "curves have no surface to scatter on: use the mesh on which they grow"));
+        }
         Ok(match p.at {
             Sample::Vertices if mesh.points().0.is_empty() => {
                 return Err(self.fail(place, "a sphere has no vertices: use surface(count: ..)"));

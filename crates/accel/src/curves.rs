@@ -1,0 +1,104 @@
+//! Trees of curves. Leaves refer to points of the scene, because each point belongs to two segments and copies would double the memory.
+
+use crate::{
+    Blas, BlasShape, Buffer, Quality, Tree,
+    blas::{BuiltTree, SMALLEST_SHARE},
+    build::{
+        BuildMemory, BuildOptions, BuildPrim, build,
+        collapse::{LeafRoom, build_collapsed},
+        split::SplitMethod,
+    },
+    compressed::blas::compressed_tree,
+    nested::outline,
+    node::{NodeLayout, each_width},
+    support::SupportMap,
+};
+use rayon::prelude::*;
+use std::{mem::MaybeUninit, sync::Arc, time::Instant};
+use throng_abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
+use throng_scene::{CurveProfile, Curves};
+
+/// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
+const WIDENED: f32 = 1.001;
+
+/// The number of the shape of these curves for kernels.
+pub fn shape_of(profile: CurveProfile) -> u32 {
+    match profile {
+        CurveProfile::Round => SHAPE_CURVES,
+        CurveProfile::Ribbon => SHAPE_RIBBONS,
+    }
+}
+
+/// Builds the tree of curves. Deterministic, parallel.
+pub fn build_curves(curves: &Arc<Curves>, layout: NodeLayout, quality: Quality) -> Blas {
+    let start = Instant::now();
+    let prims = build_prims(curves);
+    let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
+    let (support, built) = if layout == NodeLayout::Compressed8 {
+        let (tree, units, segments) = compressed_tree(prims, quality, |segments| fill_segments(segments, curves));
+        let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile: curves.profile };
+        (outlined(&tree), BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) })
+    } else {
+        let (tree, packs) = wide_tree(prims, layout, quality);
+        let (bounds, sah_cost) = (tree.bounds, tree.sah_cost(1.0));
+        let support = outlined(&tree);
+        (support, BuiltTree { shape: BlasShape::Curves { tree, packs, curves: curves.clone() }, bounds, sah_cost })
+    };
+    Blas::of_tree(built, support, start.elapsed())
+}
+
+fn build_prims(curves: &Curves) -> Vec<BuildPrim> {
+    let segments: Vec<u32> = curves.segments().collect();
+    let prims = segments.par_iter().with_min_len(SMALLEST_SHARE);
+    prims.map(|&segment| BuildPrim::new(&curves.segment_bounds(segment, WIDENED), segment)).collect()
+}
+
+fn wide_tree(mut prims: Vec<BuildPrim>, layout: NodeLayout, quality: Quality) -> (Tree, Buffer<SegmentPack>) {
+    let mut tree = Tree::new(layout);
+    let leaf_size = PACK_SIZE as usize;
+    let collapsed =
+        quality != Quality::Fast && build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, &mut tree);
+    if !collapsed {
+        let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
+        build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
+    }
+    let packs = pack_leaves(&mut tree, &prims);
+    (tree, packs)
+}
+
+/// Collects the segments of each leaf in a pack, and points the leaf at the pack.
+fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim]) -> Buffer<SegmentPack> {
+    let mut leaves = Vec::new();
+    let mut renumber = |child: &mut u32| {
+        if *child & LEAF != 0 && *child != EMPTY_CHILD {
+            let leaf = (*child & !LEAF) as usize;
+            *child = LEAF | leaves.len() as u32;
+            leaves.push(leaf);
+        }
+    };
+    renumber(&mut tree.root);
+    each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
+    let mut packs = Buffer::new();
+    let fill = |packs: &mut [MaybeUninit<SegmentPack>]| {
+        let pairs = packs.par_iter_mut().zip(&leaves);
+        pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
+            let mut prim = [NO_INDEX; PACK_SIZE as usize];
+            let own = &prims[leaf..leaf + prims[leaf].leaf_count as usize];
+            prim.iter_mut().zip(own).for_each(|(to, from)| *to = from.id);
+            to.write(SegmentPack { prim });
+        });
+    };
+    // SAFETY: there is one pack per leaf, and each is written.
+    unsafe { packs.refill(leaves.len(), fill) };
+    packs
+}
+
+/// Writes the points and radii of the segments whose numbers are in the records.
+fn fill_segments(records: &mut [TriangleRecord], curves: &Curves) {
+    records.par_iter_mut().with_min_len(512).for_each(|record| {
+        let prim = record.rows[0].prim;
+        let [from, to] = [0, 1].map(|end| curves.points[prim as usize + end]);
+        let row = |corners| TriangleRow { corners, prim };
+        record.rows = [row(from.position), row(to.position), row([from.radius, to.radius, 0.0])];
+    });
+}
