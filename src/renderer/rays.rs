@@ -62,7 +62,8 @@ impl<'a> Surfaces<'a> {
                 (object_from_world.transform_point3(point).as_dvec3(), 0)
             }
             Shape::Curves(curves) => {
-                let point = object_from_world.transform_point3(Vec3::from(ray.origin) + hit.t * Vec3::from(ray.direction));
+                let point =
+                    object_from_world.transform_point3(Vec3::from(ray.origin) + hit.t * Vec3::from(ray.direction));
                 ((point - curves.axis_point(hit.prim, hit.u)).as_dvec3(), 0)
             }
             Shape::Triangles(mesh) => {

@@ -101,7 +101,11 @@ fn agrees_with_brute_force(curves: &Curves, size: f32, seed: u32) {
     let mut place = || {
         let [x, y, z] = [0, 1, 2].map(|_| random.range(0.0, 7.0));
         let rotation = Quat::from_euler(EulerRot::XYZ, x, y, z);
-        Affine3::from_scale_rotation_translation(Vec3::splat(size * random.range(0.5, 2.0)), rotation, random.cube() * size)
+        Affine3::from_scale_rotation_translation(
+            Vec3::splat(size * random.range(0.5, 2.0)),
+            rotation,
+            random.cube() * size,
+        )
     };
     let places = [place(), place()];
     let mut random = Random::new(seed + 1);

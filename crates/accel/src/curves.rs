@@ -15,7 +15,9 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::{mem::MaybeUninit, sync::Arc, time::Instant};
-use throng_abi::{EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
+use throng_abi::{
+    EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow,
+};
 use throng_scene::{CurveProfile, Curves};
 
 /// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.

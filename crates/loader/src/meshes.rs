@@ -19,14 +19,12 @@ pub struct MeshSource {
 impl MeshSource {
     /// The unit sphere.
     pub fn sphere(name: &str, material: u32) -> Self {
-        let mesh = Mesh { name: name.to_owned(), shape: Shape::Sphere, slot_count: 1 };
-        Self {
-            mesh,
-            materials: vec![material],
-            points: Vec::new(),
-            point_triangles: Vec::new(),
-            motion: MeshMotion::Still,
-        }
+        Self::of_mesh(Mesh { name: name.to_owned(), shape: Shape::Sphere, slot_count: 1 }, vec![material])
+    }
+
+    /// A mesh on which nothing can be scattered, or whose vertices are its points.
+    pub fn of_mesh(mesh: Mesh, materials: Vec<u32>) -> Self {
+        Self { mesh, materials, points: Vec::new(), point_triangles: Vec::new(), motion: MeshMotion::Still }
     }
 
     /// A shape with one material. Its points are its vertices without repetitions.

@@ -20,9 +20,9 @@ mod view;
 
 pub use desc::{Face, QuaternionOrder, Rotations};
 pub use layout::assembly::{Assembly, MOST_LEVELS, MOST_NUMBERS, Numbers, Placed};
+pub use layout::curves::{CurvePoint, CurveProfile, Curves};
 #[doc(hidden)]
 pub use layout::demand::VertexDemand;
-pub use layout::curves::{CurveProfile, Curves};
 pub use layout::mesh::{Mesh, Shape, TriangleMesh};
 pub use layout::names::Names;
 #[doc(hidden)]

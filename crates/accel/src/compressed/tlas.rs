@@ -1,7 +1,7 @@
 //! The top level for GPUs: compressed nodes and, among them, the instances in the form that traversal reads.
 
 use crate::{
-    Blas, BlasShape, Buffer, Tlas, shape_of,
+    Blas, BlasShape, Buffer, Tlas,
     buffer::prefetch,
     compressed::{
         blas::pool_offsets,
@@ -9,6 +9,7 @@ use crate::{
         slots::{Arrangement, LeafKind},
     },
     node::Wide,
+    shape_of,
 };
 use rayon::prelude::*;
 use std::sync::Arc;

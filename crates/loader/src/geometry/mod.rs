@@ -1,5 +1,6 @@
 //! Triangles: making them, and completing and examining meshes.
 
+pub mod curves;
 pub mod enclosing;
 pub mod fit;
 pub mod indexed;

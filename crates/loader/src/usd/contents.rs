@@ -2,7 +2,7 @@
 
 use super::{
     clock::Clock,
-    deform,
+    curves, deform,
     materials::{StageMaterials, Wearer, needs},
     mesh::{self, Needs},
 };
@@ -278,6 +278,11 @@ impl<'a> Converter<'a> {
                 source.motion = moving.motion;
                 return Some(source);
             }
+            ShapeKind::Curves(set) => {
+                let shape = curves::build(shape, set, needs)?;
+                let mesh = Mesh { name: name.to_owned(), shape, slot_count: 1 };
+                return Some(MeshSource::of_mesh(mesh, vec![row]));
+            }
             ShapeKind::Sphere(_) | ShapeKind::Points(_) => return Some(MeshSource::sphere(name, row)),
             ShapeKind::Cube(_) => shapes::cuboid(Vec3::ONE, 1.0),
             ShapeKind::Plane { .. } => shapes::quad(1.0),
@@ -365,7 +370,7 @@ fn from_source(kind: &ShapeKind) -> DAffine3 {
         Axis::Z => DQuat::from_rotation_x(FRAC_PI_2),
     };
     match kind {
-        ShapeKind::Mesh(_) | ShapeKind::Points(_) => DAffine3::IDENTITY,
+        ShapeKind::Mesh(_) | ShapeKind::Points(_) | ShapeKind::Curves(_) => DAffine3::IDENTITY,
         ShapeKind::Cube(size) => DAffine3::from_scale(DVec3::splat(*size)),
         ShapeKind::Sphere(radius) => DAffine3::from_scale(DVec3::splat(*radius)),
         ShapeKind::Cylinder(round) | ShapeKind::Cone(round) | ShapeKind::Capsule(round) => {

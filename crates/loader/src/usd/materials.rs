@@ -54,12 +54,6 @@ pub struct Wearer<'a> {
     pub opacity: Option<f32>,
 }
 
-impl<'a> Wearer<'a> {
-    fn mesh(&self) -> Option<&'a PolygonMesh> {
-        mesh_of(self.shape)
-    }
-}
-
 fn mesh_of(shape: &Shape) -> Option<&PolygonMesh> {
     match &shape.kind {
         ShapeKind::Mesh(mesh) => Some(mesh),
@@ -67,13 +61,25 @@ fn mesh_of(shape: &Shape) -> Option<&PolygonMesh> {
     }
 }
 
+/// All sets of texture coordinates of a shape by their names. `None` for shapes without vertices.
+fn uvs_of(shape: &Shape) -> Option<&[(String, Primvar<[f32; 2]>)]> {
+    match &shape.kind {
+        ShapeKind::Mesh(mesh) => Some(&mesh.uvs),
+        ShapeKind::Curves(curves) => Some(&curves.uvs),
+        _ => None,
+    }
+}
+
 /// The attributes of a shape that its materials read.
 pub fn needs(stage: &Stage, materials: &[u32], shape: &Shape) -> Needs {
     let mut needs = Needs::default();
-    let Some(mesh) = mesh_of(shape) else { return needs };
+    let Some(uvs) = uvs_of(shape) else { return needs };
     // Nothing has the last material of a mesh whose subsets have all faces.
-    let in_subsets: usize = mesh.subsets.iter().map(|subset| subset.faces.len()).sum();
-    let used = materials.len() - usize::from(!mesh.subsets.is_empty() && in_subsets >= mesh.face_sizes.len());
+    let are_all_in_subsets = mesh_of(shape).is_some_and(|mesh| {
+        let in_subsets: usize = mesh.subsets.iter().map(|subset| subset.faces.len()).sum();
+        !mesh.subsets.is_empty() && in_subsets >= mesh.face_sizes.len()
+    });
+    let used = materials.len() - usize::from(are_all_in_subsets);
     let surfaces = || materials[..used].iter().map(|&material| stage.materials.get(material as usize));
     let varies = varies(&shape.colors) || varies(&shape.opacities);
     needs.colors = varies && surfaces().any(shows_primvars);
@@ -83,8 +89,8 @@ pub fn needs(stage: &Stage, materials: &[u32], shape: &Shape) -> Needs {
     }
     for material in surfaces().flatten() {
         for read in reads(&material.surface) {
-            let name = name_of(read, mesh);
-            let is_known = needs.uvs.contains(&name) || !mesh.uvs.iter().any(|(own, _)| *own == name);
+            let name = name_of(read, uvs);
+            let is_known = needs.uvs.contains(&name) || !uvs.iter().any(|(own, _)| *own == name);
             if needs.uvs.len() < 2 && !is_known {
                 needs.uvs.push(name);
             }
@@ -93,10 +99,10 @@ pub fn needs(stage: &Stage, materials: &[u32], shape: &Shape) -> Needs {
     needs
 }
 
-/// The set of texture coordinates that a picture is read with. A set that the mesh lacks is replaced by its first one.
-fn name_of(read: &Read, mesh: &PolygonMesh) -> String {
-    let first = mesh.uvs.iter().find(|(name, _)| name == "st").or(mesh.uvs.first());
-    let named = mesh.uvs.iter().find(|(name, _)| *name == read.uvs);
+/// The set of texture coordinates that a picture is read with. A set that the shape lacks is replaced by its first one.
+fn name_of(read: &Read, uvs: &[(String, Primvar<[f32; 2]>)]) -> String {
+    let first = uvs.iter().find(|(name, _)| name == "st").or(uvs.first());
+    let named = uvs.iter().find(|(name, _)| *name == read.uvs);
     named.or(first).map_or_else(String::new, |(name, _)| name.clone())
 }
 
@@ -189,7 +195,7 @@ impl<'a> StageMaterials<'a> {
 
 /// The colour of a shape that has the same everywhere, or no vertices to have it.
 fn constant_color(shape: &Shape) -> Option<[f32; 3]> {
-    shape.colors.as_ref().filter(|_| !varies(&shape.colors) || mesh_of(shape).is_none())?.at(0).copied()
+    shape.colors.as_ref().filter(|_| !varies(&shape.colors) || uvs_of(shape).is_none())?.at(0).copied()
 }
 
 struct Convert<'a, 'b> {
@@ -392,7 +398,7 @@ impl Convert<'_, '_> {
     }
 
     fn map(&mut self, read: &Read, texture: u32) -> u32 {
-        let name = self.wearer.mesh().map_or_else(String::new, |mesh| name_of(read, mesh));
+        let name = uvs_of(self.wearer.shape).map_or_else(String::new, |uvs| name_of(read, uvs));
         let uv_set = u32::from(self.wearer.needs.uvs.get(1).is_some_and(|second| *second == name));
         let tiles = &self.own.stage.pictures[read.picture as usize].tiles;
         let transform = of_atlas(tiles.iter().map(|(number, _)| *number)) * read.transform;

@@ -3,6 +3,7 @@
 pub mod cameras;
 mod clock;
 mod contents;
+mod curves;
 mod deform;
 pub mod lights;
 mod materials;

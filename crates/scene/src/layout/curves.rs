@@ -3,7 +3,8 @@
 use glam::Vec3;
 use rayon::prelude::*;
 use std::ops::Range;
-use throng_abi::CurvePoint;
+/// Points are stored in the kernels' layout.
+pub use throng_abi::CurvePoint;
 use throng_base::math::Aabb;
 
 /// Shape of the segments of curves.

@@ -1,8 +1,7 @@
 //! Types of prims.
 
 /// Geometry that throng does not draw.
-const UNSUPPORTED: [&str; 8] = [
-    "BasisCurves",
+const UNSUPPORTED: [&str; 7] = [
     "HermiteCurves",
     "NurbsCurves",
     "NurbsPatch",
@@ -31,7 +30,7 @@ const NOT_IMAGEABLE: [&str; 12] = [
 /// What the walk does with a prim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Polygons, points or a solid.
+    /// Polygons, points, curves or a solid.
     Shape,
     /// Geometry that is left out.
     Unsupported,
@@ -48,7 +47,7 @@ impl Kind {
     pub fn of(type_name: &str) -> Self {
         match type_name {
             "Mesh" | "Points" | "Cube" | "Sphere" | "Cylinder" | "Cylinder_1" | "Cone" | "Capsule" | "Capsule_1"
-            | "Plane" => Self::Shape,
+            | "Plane" | "BasisCurves" => Self::Shape,
             "PointInstancer" => Self::PointInstancer,
             "Camera" => Self::Camera,
             _ if UNSUPPORTED.contains(&type_name) => Self::Unsupported,

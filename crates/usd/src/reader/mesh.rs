@@ -28,7 +28,12 @@ pub fn read(values: &Values, prim: &Prim, skel: &SkelBound) -> Option<ReadMesh> 
     let topology = topology(values, prim, &sizes, points.first().len());
     let (face_sizes, corners) =
         topology.map_err(|cause| values.warn(format!("{}: {cause}; the mesh is left out", prim.path()))).ok()?;
-    let elements = Elements { faces: face_sizes.len(), points: points.first().len(), corners: corners.len() };
+    let elements = Elements {
+        faces: face_sizes.len(),
+        points: points.first().len(),
+        corners: corners.len(),
+        ..Elements::default()
+    };
     let (subsets, prims) = subsets(values, prim, elements.faces);
     let mesh = PolygonMesh {
         skin: skeleton::skin(values, prim, elements.points, skel),

@@ -3,6 +3,7 @@
 mod cameras;
 mod census;
 mod convert;
+mod curves;
 mod duplicates;
 mod files;
 mod groups;

@@ -11,8 +11,10 @@ pub struct Elements {
     pub faces: usize,
     /// Points.
     pub points: usize,
-    /// Corners of faces.
+    /// Corners of faces; of curves, the ends of segments.
     pub corners: usize,
+    /// Whether the faces are curves.
+    pub are_curves: bool,
 }
 
 impl Elements {
@@ -49,6 +51,7 @@ where
     let interpolation = match values.metadata(prim, name, "interpolation").as_deref() {
         Some("constant") => Interpolation::Constant,
         Some("uniform") => Interpolation::Uniform,
+        Some("varying") if elements.are_curves => Interpolation::FaceVarying,
         Some("vertex" | "varying") => Interpolation::Vertex,
         Some("faceVarying") => Interpolation::FaceVarying,
         Some(other) => return refuse(format!("interpolation `{other}` is unknown")),

@@ -1,7 +1,7 @@
 //! Shapes of the stage, each read once.
 
 use super::{
-    mesh,
+    curves, mesh,
     primvars::{self, Elements},
     skeleton::SkelBound,
     values::{FromUsd, Values},
@@ -87,6 +87,7 @@ fn digest(shape: &Shape) -> u64 {
     let (points, counts) = match &shape.kind {
         ShapeKind::Mesh(mesh) => (mesh.points.first(), [mesh.face_sizes.len(), mesh.corners.len(), mesh.uvs.len()]),
         ShapeKind::Points(cloud) => (cloud.points.first(), [cloud.widths.len(), 0, 0]),
+        ShapeKind::Curves(curves) => (curves.points.first(), [curves.counts.len(), curves.uvs.len(), 0]),
         solid => {
             format!("{solid:?}").hash(&mut hasher);
             return hasher.finish();
@@ -105,12 +106,17 @@ fn read(
     name: &str,
     skel: &SkelBound,
 ) -> Option<(Shape, Vec<sdf::Path>)> {
-    let (mut subsets, mut elements) = (Vec::new(), Elements { faces: 1, points: 1, corners: 1 });
+    let (mut subsets, mut elements) = (Vec::new(), Elements { faces: 1, points: 1, corners: 1, ..Elements::default() });
     let kind = match type_name {
         "Mesh" => {
             let found = mesh::read(values, prim, skel)?;
             (subsets, elements) = (found.subsets, found.elements);
             ShapeKind::Mesh(Box::new(found.mesh))
+        }
+        "BasisCurves" => {
+            let (curves, own) = curves::read(values, prim)?;
+            elements = own;
+            ShapeKind::Curves(Box::new(curves))
         }
         "Points" => {
             let cloud = points(values, prim)?;
@@ -141,7 +147,7 @@ fn display<T: Clone>(
 where
     Vec<T>: FromUsd,
 {
-    if matches!(type_name, "Mesh" | "Points") {
+    if matches!(type_name, "Mesh" | "Points" | "BasisCurves") {
         return primvars::read(values, prim, name, Interpolation::Constant, elements);
     }
     let first = values.get::<Vec<T>>(prim, name)?.first()?.clone();

@@ -43,6 +43,8 @@ pub enum ShapeKind {
     },
     /// Spheres at points.
     Points(Box<PointCloud>),
+    /// Hair and other curves.
+    Curves(Box<CurveSet>),
 }
 
 /// An axis of space.
@@ -66,6 +68,77 @@ pub struct Round {
     pub height: f64,
     /// Its axis.
     pub axis: Axis,
+}
+
+/// How the points of curves define them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CurveBasis {
+    /// Straight segments.
+    Linear,
+    /// Cubic Bézier segments.
+    #[default]
+    Bezier,
+    /// Cubic B-splines.
+    BSpline,
+    /// Catmull-Rom splines.
+    CatmullRom,
+}
+
+/// What happens at the ends of curves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CurveWrap {
+    /// Ends as the basis says.
+    #[default]
+    NonPeriodic,
+    /// Ends at the first and the last point.
+    Pinned,
+    /// Closed.
+    Periodic,
+}
+
+/// Curves (`BasisCurves`). In their primvars, faces are curves, and corners are the ends of segments (`varying`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CurveSet {
+    /// Points of all curves, one curve after the other.
+    pub points: Sampled<Vec<[f32; 3]>>,
+    /// Number of points of each curve.
+    pub counts: Vec<u32>,
+    /// How the points define the curves.
+    pub basis: CurveBasis,
+    /// What happens at their ends.
+    pub wrap: CurveWrap,
+    /// Diameters. `None` if the file has none.
+    pub widths: Option<Primvar<f32>>,
+    /// Normals of flat curves. Others are round.
+    pub normals: Option<Primvar<[f32; 3]>>,
+    /// Sets of texture coordinates by the names of their primvars; `st` comes first.
+    pub uvs: Vec<(String, Primvar<[f32; 2]>)>,
+}
+
+impl CurveSet {
+    /// Number of segments of a curve of `count` points; 0 if these are too few (UsdGeomBasisCurves).
+    pub fn segments(&self, count: u32) -> u32 {
+        match (self.basis, self.wrap) {
+            (CurveBasis::Linear, CurveWrap::Periodic) if count >= 3 => count,
+            (CurveBasis::Linear, _) => count.saturating_sub(1),
+            (CurveBasis::Bezier, CurveWrap::Periodic) => count / 3,
+            (CurveBasis::Bezier, _) => count.saturating_sub(1) / 3,
+            (_, CurveWrap::Periodic) => {
+                if count >= 3 {
+                    count
+                } else {
+                    0
+                }
+            }
+            (_, CurveWrap::NonPeriodic) => count.saturating_sub(3),
+            (_, CurveWrap::Pinned) => count.saturating_sub(1),
+        }
+    }
+
+    /// Number of ends of segments of a curve of `count` points.
+    pub fn segment_ends(&self, count: u32) -> u32 {
+        self.segments(count) + u32::from(self.wrap != CurveWrap::Periodic)
+    }
 }
 
 /// Spheres at points.

@@ -1,0 +1,235 @@
+//! Curves of files as strands of straight segments.
+
+use glam::{Vec3, Vec4};
+use throng_scene::CurvePoint;
+
+/// Greatest distance between a curve and its segments, in multiples of the curve's radius.
+const TOLERANCE: f32 = 0.05;
+/// Maximum number of straight segments per cubic one.
+const MOST_PIECES: f32 = 32.0;
+
+/// How control points define a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis {
+    /// Straight segments between the points.
+    Linear,
+    /// Cubic Bézier segments, which share their end points.
+    Bezier,
+    /// Uniform cubic B-splines.
+    BSpline,
+    /// Uniform cubic Catmull-Rom splines.
+    CatmullRom,
+}
+
+/// What happens at the ends of a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A B-spline or Catmull-Rom curve ends one point before its last control points.
+    Open,
+    /// The curve ends at its first and last control points.
+    Pinned,
+    /// The curve is closed.
+    Closed,
+}
+
+/// A place on a curve: number of a cubic or linear segment, and the share of the way through it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurveSite {
+    pub segment: usize,
+    pub share: f32,
+}
+
+/// The parameters of a curve of `count` control points.
+#[derive(Clone, Copy, Debug)]
+pub struct Spline {
+    pub basis: Basis,
+    pub ends: Ends,
+    pub count: usize,
+}
+
+impl Spline {
+    /// Number of segments; 0 for too few points.
+    pub fn segments(&self) -> usize {
+        let Self { basis, ends, count } = *self;
+        match (basis, ends) {
+            (Basis::Linear, Ends::Closed) => {
+                if count >= 3 {
+                    count
+                } else {
+                    count.saturating_sub(1)
+                }
+            }
+            (Basis::Linear, _) => count.saturating_sub(1),
+            (Basis::Bezier, Ends::Closed) => count / 3,
+            (Basis::Bezier, _) => count.saturating_sub(1) / 3,
+            (_, Ends::Closed) => {
+                if count >= 3 {
+                    count
+                } else {
+                    0
+                }
+            }
+            (_, Ends::Open) => count.saturating_sub(3),
+            (_, Ends::Pinned) => count.saturating_sub(1),
+        }
+    }
+
+    /// Number of values that vary linearly from segment to segment.
+    pub fn ends_of_segments(&self) -> usize {
+        self.segments() + usize::from(self.ends != Ends::Closed)
+    }
+
+    /// Value of a control point; the points before the first one and after the last continue a pinned curve.
+    fn control<const N: usize>(&self, values: &[[f32; N]], index: isize) -> [f32; N] {
+        let count = self.count as isize;
+        let at = |index: isize| values[index.rem_euclid(count) as usize];
+        let mirrored = |end: isize, inner: isize| {
+            let (end, inner) = (at(end), at(inner));
+            std::array::from_fn(|i| 2.0 * end[i] - inner[i])
+        };
+        match self.ends {
+            Ends::Pinned if index < 0 => mirrored(0, 1),
+            Ends::Pinned if index >= count => mirrored(count - 1, count - 2),
+            _ => at(index),
+        }
+    }
+
+    /// Control points of a segment and their weights.
+    fn window<const N: usize>(&self, values: &[[f32; N]], segment: usize) -> [[f32; N]; 4] {
+        let first = match (self.basis, self.ends) {
+            (Basis::Linear, _) => segment as isize,
+            (Basis::Bezier, _) => 3 * segment as isize,
+            (_, Ends::Pinned) => segment as isize - 1,
+            _ => segment as isize,
+        };
+        [0, 1, 2, 3].map(|i| self.control(values, first + i))
+    }
+
+    /// Weights of the control points of a segment.
+    fn weights(&self, t: f32) -> [f32; 4] {
+        let (s, t2, t3) = (1.0 - t, t * t, t * t * t);
+        match self.basis {
+            Basis::Linear => [s, t, 0.0, 0.0],
+            Basis::Bezier => [s * s * s, 3.0 * s * s * t, 3.0 * s * t2, t3],
+            Basis::BSpline => {
+                [s * s * s, 3.0 * t3 - 6.0 * t2 + 4.0, 3.0 * (t + t2 - t3) + 1.0, t3].map(|weight| weight / 6.0)
+            }
+            Basis::CatmullRom => [2.0 * t2 - t3 - t, 3.0 * t3 - 5.0 * t2 + 2.0, 4.0 * t2 - 3.0 * t3 + t, t3 - t2]
+                .map(|weight| 0.5 * weight),
+        }
+    }
+
+    /// A value that control points have, at a place on the curve.
+    pub fn value<const N: usize>(&self, values: &[[f32; N]], site: CurveSite) -> [f32; N] {
+        let (window, weights) = (self.window(values, site.segment), self.weights(site.share));
+        std::array::from_fn(|i| window.iter().zip(weights).map(|(value, weight)| value[i] * weight).sum())
+    }
+
+    /// A value that the ends of segments have, at a place on the curve.
+    pub fn between<const N: usize>(&self, values: &[[f32; N]], site: CurveSite) -> [f32; N] {
+        let (from, to) = (values[site.segment % values.len()], values[(site.segment + 1) % values.len()]);
+        std::array::from_fn(|i| from[i] + (to[i] - from[i]) * site.share)
+    }
+
+    /// Places along the curve between which straight segments represent it. `knots` has the position and the radius of each control point.
+    /// Empty for too few points.
+    pub fn sites(&self, knots: &[[f32; 4]]) -> Vec<CurveSite> {
+        let segments = self.segments();
+        let mut sites = Vec::with_capacity(segments + 1);
+        for segment in 0..segments {
+            let pieces = self.pieces(&self.window(knots, segment));
+            let place = |piece: usize| CurveSite { segment, share: piece as f32 / pieces as f32 };
+            sites.extend((0..pieces).map(place));
+        }
+        if let Some(segment) = segments.checked_sub(1) {
+            sites.push(CurveSite { segment, share: 1.0 });
+        }
+        sites
+    }
+
+    /// Number of straight segments for a cubic one, whose distance from its chords is at most an eighth of the greatest second derivative.
+    fn pieces(&self, window: &[[f32; 4]; 4]) -> usize {
+        let [a, b, c, d] = window.map(Vec4::from);
+        let bends = match self.basis {
+            Basis::Linear => return 1,
+            Basis::Bezier => [6.0 * (a - 2.0 * b + c), 6.0 * (b - 2.0 * c + d)],
+            Basis::BSpline => [a - 2.0 * b + c, b - 2.0 * c + d],
+            Basis::CatmullRom => [2.0 * a - 5.0 * b + 4.0 * c - d, 4.0 * b - a - 5.0 * c + 2.0 * d],
+        };
+        let bend = bends[0].length().max(bends[1].length());
+        let radius = window.iter().map(|knot| knot[3]).fold(0.0, f32::max);
+        let pieces = (bend / (8.0 * TOLERANCE * radius)).sqrt().ceil();
+        // Nothing is known about a curve without a width.
+        if pieces.is_finite() { pieces.clamp(1.0, MOST_PIECES) as usize } else { 1 }
+    }
+}
+
+/// A point of a strand. Radii that a basis overshoots are 0.
+pub fn point(knot: [f32; 4]) -> CurvePoint {
+    let [x, y, z, radius] = knot;
+    CurvePoint { position: [x, y, z], radius: radius.max(0.0) }
+}
+
+/// Whether a knot can be drawn.
+pub fn is_valid(knot: &[f32; 4]) -> bool {
+    let position = Vec3::new(knot[0], knot[1], knot[2]);
+    position.is_finite() && position.abs().max_element() < 1e18 && knot[3].is_finite() && knot[3] < 1e18
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOTS: [[f32; 4]; 5] =
+        [[0.0, 0.0, 0.0, 0.1], [1.0, 2.0, 0.0, 0.2], [3.0, 2.0, 1.0, 0.1], [4.0, 0.0, 0.0, 0.05], [5.0, 1.0, 1.0, 0.1]];
+
+    fn at(basis: Basis, ends: Ends, segment: usize, share: f32) -> Vec4 {
+        let spline = Spline { basis, ends, count: KNOTS.len() };
+        spline.value(&KNOTS, CurveSite { segment, share }).into()
+    }
+
+    #[test]
+    fn curves_pass_through_the_points_that_their_basis_says() {
+        let [a, b, c, d, e] = KNOTS.map(Vec4::from);
+        assert_eq!(at(Basis::Linear, Ends::Open, 1, 0.5), 0.5 * (b + c));
+        assert_eq!(at(Basis::Bezier, Ends::Open, 0, 0.0), a);
+        assert_eq!(at(Basis::Bezier, Ends::Open, 0, 1.0), d);
+        assert!((at(Basis::Bezier, Ends::Open, 0, 0.5) - (a + 3.0 * b + 3.0 * c + d) / 8.0).length() < 1e-6);
+        assert_eq!(at(Basis::CatmullRom, Ends::Open, 0, 0.0), b);
+        assert_eq!(at(Basis::CatmullRom, Ends::Open, 1, 1.0), d);
+        assert_eq!(at(Basis::CatmullRom, Ends::Pinned, 0, 0.0), a);
+        assert_eq!(at(Basis::CatmullRom, Ends::Closed, 4, 0.0), a);
+        assert!((at(Basis::BSpline, Ends::Open, 0, 0.0) - (a + 4.0 * b + c) / 6.0).length() < 1e-6);
+        assert!((at(Basis::BSpline, Ends::Open, 0, 1.0) - (b + 4.0 * c + d) / 6.0).length() < 1e-6);
+        assert!((at(Basis::BSpline, Ends::Pinned, 3, 1.0) - e).length() < 1e-6);
+        assert!((at(Basis::BSpline, Ends::Pinned, 0, 0.0) - a).length() < 1e-6);
+    }
+
+    #[test]
+    fn segments_are_counted_as_usd_does() {
+        let count = |basis, ends, count| Spline { basis, ends, count }.segments();
+        assert_eq!(count(Basis::Linear, Ends::Open, 5), 4);
+        assert_eq!(count(Basis::Linear, Ends::Closed, 5), 5);
+        assert_eq!(count(Basis::Bezier, Ends::Open, 7), 2);
+        assert_eq!(count(Basis::Bezier, Ends::Closed, 6), 2);
+        assert_eq!(count(Basis::BSpline, Ends::Open, 5), 2);
+        assert_eq!(count(Basis::BSpline, Ends::Closed, 5), 5);
+        assert_eq!(count(Basis::CatmullRom, Ends::Pinned, 5), 4);
+        assert_eq!(count(Basis::BSpline, Ends::Open, 2), 0);
+    }
+
+    #[test]
+    fn chords_stay_close_to_the_curve() {
+        for basis in [Basis::Bezier, Basis::BSpline, Basis::CatmullRom] {
+            let spline = Spline { basis, ends: Ends::Open, count: KNOTS.len() };
+            let sites = spline.sites(&KNOTS);
+            for pair in sites.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
+                let [from, to] = [pair[0], pair[1]].map(|site| Vec4::from(spline.value(&KNOTS, site)));
+                let share = 0.5 * (pair[0].share + pair[1].share);
+                let middle = Vec4::from(spline.value(&KNOTS, CurveSite { share, ..pair[0] }));
+                assert!((middle - 0.5 * (from + to)).length() <= 1.01 * TOLERANCE * 0.2, "{basis:?}");
+            }
+            assert!(sites.len() > 8 && sites.last().is_some_and(|site| site.share == 1.0));
+        }
+    }
+}
