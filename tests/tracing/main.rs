@@ -7,6 +7,7 @@ mod common;
 mod far;
 mod films;
 mod fog;
+mod hair;
 mod integrators;
 mod lens;
 mod materials;
