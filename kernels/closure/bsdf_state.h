@@ -15,6 +15,8 @@ namespace THRONG_NAMESPACE {
 struct Bsdf {
     // Whether most of the light may come from few directions.
     static constexpr bool kSharp = true;
+    // Whether light from all around is scattered to all sides, so that the surface has no back.
+    static constexpr bool kRound = false;
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
     // Unit vectors in the frame of the shading normal. `mapped` is the shading normal before bending, `unmapped` the one before normal mapping.

@@ -70,9 +70,10 @@ THRONG_INLINE uint32_t shading_class(const Params& params, const Wavefront& w, u
     const uint32_t slot = mesh.shape != SHAPE_TRIANGLES ? 0 : load_word(&mesh.corners[hit.prim].slot);
     const MaterialRecord& material = params.tables.materials[params.scene.material_slots[ids.x + slot]];
     const uint32_t kind = load_word(&material.kind);
+    if (kind == MATERIAL_HAIR) return 7;
     if (kind != MATERIAL_LAYERED) return kind == MATERIAL_MIRROR ? 2 : 3;
     const LobesRecord& lobes = params.tables.lobes[load_word(&material.lobes)];
-    return 4 + (bits_float(load_word(&lobes.transmission)) > 0.0f ? 2 : 0) + (bits_float(load_word(&lobes.metallic)) > 0.5f ? 1 : 0);
+    return bits_float(load_word(&lobes.transmission)) > 0.0f ? 6 : bits_float(load_word(&lobes.metallic)) > 0.5f ? 5 : 4;
 }
 
 // Maximum number of entries per thread that a block sorts at a time.

@@ -57,7 +57,7 @@ THRONG_INLINE void advance(const Params& params, Path& path, const Hit& hit, Ste
     if (shading == SHADE_VIEW) view_step(params, path, hit, step);
     if (shading == SHADE_WHITTED) whitted_step(params, path, hit, step);
     if (shading == SHADE_PATH) path_step<false>(params, path, hit, step);
-    if (shading == SHADE_LAYERED_PATH) path_step<true>(params, path, hit, step);
+    if (shading == SHADE_LAYERED_PATH) path_step<true, false, false>(params, path, hit, step);
     if (shading == SHADE_FOG_PATH) path_step<true, true>(params, path, hit, step);
 }
 

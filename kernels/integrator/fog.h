@@ -43,6 +43,8 @@ THRONG_INLINE float thin_depth(const FogRecord& fog, const FogSpans& spans, floa
 
 // Optical depth up to `distance`, which may be infinite.
 THRONG_DEVICE float fog_depth(const FogRecord& fog, float y, float slope, float distance) {
+    // Without fog, the product of its density and an infinite distance would be undefined.
+    if (!(fog.density > 0.0f)) return 0.0f;
     const FogSpans spans = fog_spans(fog, y, slope);
     const float full = max(min(distance, spans.full_end) - spans.full_begin, 0.0f);
     return fog.density * full + thin_depth(fog, spans, y, slope, distance);

@@ -41,7 +41,10 @@ THRONG_DEVICE void add_light_rays(const Params& params, const Path& path, const 
     }
 }
 
-// Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path.
+// Mean reflectance of a fibre's surface, which has the colour of the light.
+constexpr float kFibreReflectance = 0.075f;
+
+// Whitted's integrator with a sky: mirrors are followed, diffuse surfaces end the path. Hair is a matt surface.
 THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit, Step& step, const Surface* known = nullptr) {
     step.clear();
     Vec3 direction = load3(path.ray.direction);
@@ -58,6 +61,7 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     }
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
+    if (material.kind == MATERIAL_HAIR) color = color * (1.0f - kFibreReflectance) + vec3(kFibreReflectance);
     if (material.kind == MATERIAL_MIRROR || material.flags & SURFACE_POLISHED) {
         Vec3 reflected = mirror_direction(direction, s);
         path.throughput *= color;

@@ -1,7 +1,7 @@
 // The path tracer's step: light that the path hits, light that is sampled, and the direction in which the path continues (Kajiya 1986, with
 // next-event estimation and multiple importance sampling).
 #pragma once
-#include "closure/bsdf.h"
+#include "closure/hair.h"
 #include "integrator/fog.h"
 #include "integrator/panes.h"
 #include "light/lights.h"
@@ -15,6 +15,7 @@ constexpr uint32_t kBounceFlight = 4, kFogLight = 5, kFogPoint = 6;
 // Lambert's law with the interface of the layered BSDF, at a fraction of its cost.
 struct Lambert {
     static constexpr bool kSharp = false;
+    static constexpr bool kRound = false;
     Vec3 color, normal, geometric;
 };
 
@@ -57,6 +58,7 @@ THRONG_INLINE void pass(Path& path, const Surface& s, Vec3 direction, Vec3 share
 
 // Whether a sample passes straight through a pane.
 THRONG_INLINE bool is_straight(const Lambert&, const BsdfSample&) { return false; }
+THRONG_INLINE bool is_straight(const HairBsdf&, const BsdfSample&) { return false; }
 THRONG_INLINE bool is_straight(const Bsdf& b, const BsdfSample& sample) { return sample.transmitted && sample.pdf == kInfinity && !b.bends; }
 
 // Russian roulette: ends paths of low throughput at random. Surviving paths are scaled up, so that the mean is unchanged. `squeezed` is the factor by
@@ -103,7 +105,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
     LightSample sampled;
     if (sample_light(params, s.position, normal, s.time, goes_on, choice.x, sample_2d(path.sampler, bounce_dimension(path, kBouncePoint)), sampled)) {
-        const Departure departure = depart(params, hit, s, sampled.direction);
+        const Departure departure = B::kRound ? Departure{leave(s, sampled.direction), false, false} : depart(params, hit, s, sampled.direction);
         float pdf;
         Vec3 value = evaluate_bsdf(bsdf, sampled.direction, departure.behind, pdf);
         Vec3 light = path.throughput * value * sampled.light;
@@ -122,6 +124,14 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     if (params.tables.has_panes && is_straight(bsdf, sample)) pass(path, s, sample.in, sample.weight, step);
     else follow(path, s, normal, sample, step);
     return choice.y;
+}
+
+// Scatters a path at a fibre. Outlined, because most paths hit none.
+template <bool fog>
+THRONG_OUTLINE void scatter_at_fibre(const Params& params, Path& path, const Surface& s, uint32_t lobes, Vec3 color, Step& step) {
+    const HairBsdf bsdf = make_hair(load_record(&params.tables.lobes[lobes]), color, s, -load3(path.ray.direction));
+    const float u = scatter<fog>(params, path, Hit{}, s, vec3(0.0f), bsdf, path.medium, step);
+    play_roulette(path, u, 1.0f, step);
 }
 
 // Sampler dimensions of events in media, whose number is unlimited. The dimension of an event is derived from its start point.
@@ -353,8 +363,9 @@ THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distan
     return is_scattered || ends;
 }
 
-// The step of a path. `layered` is true if there are layered materials; without them the step is much smaller. `fog` is true if there is fog.
-template <bool layered, bool fog = false>
+// The step of a path. `layered` is true if there are materials other than diffuse surfaces and mirrors; without them the step is much smaller. `fog`
+// and `hair` are true if there may be fog and hair.
+template <bool layered, bool fog = false, bool hair = layered>
 THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, Step& step, const Surface* known = nullptr) {
     step.clear();
     const Vec3 origin = load3(path.ray.origin), direction = load3(path.ray.direction);
@@ -399,6 +410,12 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
         if (!(max_component(color) > 0.0f)) return;
         const float u = scatter<fog>(params, path, hit, s, s.shading, Lambert{color, s.shading, s.geometric}, path.medium, step);
         play_roulette(path, u, 1.0f, step);
+        return;
+    }
+    if (hair && material.kind == MATERIAL_HAIR) {
+        // A copy, so that the surface stays in registers for other materials.
+        const Surface fibre = s;
+        scatter_at_fibre<fog>(params, path, fibre, material.lobes, color, step);
         return;
     }
     const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);

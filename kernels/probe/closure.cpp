@@ -1,5 +1,5 @@
 // Entry points for tests of surface scattering on its own.
-#include "closure/bsdf.h"
+#include "closure/hair.h"
 #include "probe/albedo.h"
 
 using namespace THRONG_NAMESPACE;
@@ -10,6 +10,7 @@ struct ProbeSurface {
     float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];
     float color[3];
     uint32_t front;
+    uint32_t hair;
 };
 
 struct ProbeSample {
@@ -17,12 +18,18 @@ struct ProbeSample {
     uint32_t transmitted;
 };
 
-static Bsdf bsdf_of(const ProbeSurface& p, const float* out) {
-    static const Params params = {};
+static Surface surface_of(const ProbeSurface& p) {
     Surface s = {};
     s.geometric = load3(p.geometric);
     s.shading = load3(p.shading);
+    s.tangent = load3(p.tangent);
     s.front = p.front != 0;
+    return s;
+}
+
+static Bsdf bsdf_of(const ProbeSurface& p, const float* out) {
+    static const Params params = {};
+    const Surface s = surface_of(p);
     ShadingInputs inputs = read_shading_inputs(params, s, p.lobes, load3(p.color));
     inputs.normal = load3(p.normal);
     inputs.clearcoat_normal = load3(p.clearcoat_normal);
@@ -30,18 +37,20 @@ static Bsdf bsdf_of(const ProbeSurface& p, const float* out) {
     return make_bsdf(inputs, s, load3(out));
 }
 
-// Evaluates the BSDF for `count` directions of light: the value times cosine (RGB) and the pdf of each.
-extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* out, const float* in, uint32_t count, float* results) {
-    Bsdf bsdf = bsdf_of(*surface, out);
+// Calls `visit` with the BSDF of the surface.
+template <class Visit> static void with_bsdf(const ProbeSurface& p, const float* out, Visit visit) {
+    if (p.hair) visit(make_hair(p.lobes, load3(p.color), surface_of(p), load3(out)));
+    else visit(bsdf_of(p, out));
+}
+
+template <class B> static void evaluate(const B& bsdf, Vec3 geometric, const float* in, uint32_t count, float* results) {
     for (uint32_t i = 0; i < count; i++) {
         const Vec3 to = load3(in + 3 * i);
-        store3(results + 4 * i, evaluate_bsdf(bsdf, to, dot(to, bsdf.geometric) < 0.0f, results[4 * i + 3]));
+        store3(results + 4 * i, evaluate_bsdf(bsdf, to, dot(to, geometric) < 0.0f, results[4 * i + 3]));
     }
 }
 
-// Samples the BSDF with `count` triples of random numbers (choice, u); a failed sample has the pdf 0.
-extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* out, const float* random, uint32_t count, ProbeSample* samples) {
-    Bsdf bsdf = bsdf_of(*surface, out);
+template <class B> static void sample(const B& bsdf, const float* random, uint32_t count, ProbeSample* samples) {
     for (uint32_t i = 0; i < count; i++) {
         BsdfSample sample;
         const float* r = random + 3 * i;
@@ -54,6 +63,16 @@ extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* ou
             samples[i] = ProbeSample{};
         }
     }
+}
+
+// Evaluates the BSDF for `count` directions of light: the value times cosine (RGB) and the pdf of each.
+extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* out, const float* in, uint32_t count, float* results) {
+    with_bsdf(*surface, out, [&](const auto& bsdf) { evaluate(bsdf, load3(surface->geometric), in, count, results); });
+}
+
+// Samples the BSDF with `count` triples of random numbers (choice, u); a failed sample has the pdf 0.
+extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* out, const float* random, uint32_t count, ProbeSample* samples) {
+    with_bsdf(*surface, out, [&](const auto& bsdf) { sample(bsdf, random, count, samples); });
 }
 
 // Fractions of light that a rough interface reflects if its facets reflect everything, reflects as a dielectric, and transmits.

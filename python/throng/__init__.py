@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Emissive,
         Glass,
         Glossy,
+        Hair,
         Holdout,
         Instances,
         Material,
@@ -43,7 +44,7 @@ _MODULES = {
     "GpuArray": "_throng",
     "__version__": "_throng",
     **dict.fromkeys(
-        ["Diffuse", "Emissive", "Glass", "Glossy", "Holdout", "Instances", "Material", "Mesh", "Metal", "Mirror", "Pbr", "Scene", "ShadowCatcher"],
+        ["Diffuse", "Emissive", "Glass", "Glossy", "Hair", "Holdout", "Instances", "Material", "Mesh", "Metal", "Mirror", "Pbr", "Scene", "ShadowCatcher"],
         "_scene",
     ),
 }

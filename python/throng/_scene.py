@@ -46,6 +46,7 @@ Glass = _material("Glass", "Glass or a liquid: `color`, `ior`, `roughness`, `att
 Pbr = _material(
     "Pbr", "The material of glTF 2.0 with its extensions: `base_color`, `base_color_texture`, `metallic`, `roughness`, `normal_texture` and so on."
 )
+Hair = _material("Hair", "Hair and fur, for curves: `melanin`, `redness`, `color`, `absorption`, `roughness`, `azimuthal_roughness`, `tilt` and so on.")
 Holdout = _material("Holdout", "Cuts a hole into the picture: `color`.")
 ShadowCatcher = _material("ShadowCatcher", "Shows cameras only the shadows on it: `color`.")
 

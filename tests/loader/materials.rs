@@ -1,7 +1,7 @@
 //! The materials of scene files.
 
 use super::*;
-use throng::scene::{Alpha, Lobes, Material, NONE, ToCamera};
+use throng::scene::{Alpha, Lobes, Material, NONE, ToCamera, hair_color, melanin_absorption};
 
 /// Loads the material `text`, on a quad.
 fn material(text: &str) -> Material {
@@ -49,6 +49,40 @@ fn glass_is_a_body_or_a_thin_pane() {
     let left = (Vec3::from(l.extinction) * -2.0).exp();
     assert!(left.abs_diff_eq(Vec3::new(0.5, 1.0, 0.0), 1e-6), "{left}");
     assert_eq!(material("Glass(thin: true)").lobes.thin, 1);
+}
+
+#[test]
+fn hair_is_coloured_by_melanin_a_colour_or_an_absorption() {
+    let m = material(
+        "Hair(color: (0.5, 0.25, 1), tint: (0.5, 1, 1), roughness: 0.2, azimuthal_roughness: 0.4, tilt: -3, ior: 1.5, coat: 0.1)",
+    );
+    let l = m.lobes;
+    assert_eq!((m.kind, m.color), (MaterialKind::Hair, Vec3::new(0.25, 0.25, 1.0)));
+    assert_eq!((l.roughness, l.azimuthal_roughness, l.ior, l.clearcoat), (0.2, 0.4, 1.5, 0.1));
+    assert!((l.cuticle_tilt.to_degrees() + 3.0).abs() < 1e-5);
+    let absorption = Vec3::new(0.1, 0.5, 2.0);
+    assert_eq!(material("Hair(absorption: (0.1, 0.5, 2))").color, hair_color(absorption, 0.3));
+    let melanin = material("Hair(melanin: 0.8, redness: 1)").color;
+    assert_eq!(melanin, hair_color(melanin_absorption(0.8, 1.0), 0.3));
+    assert_eq!(material("Hair()").color, hair_color(melanin_absorption(0.6, 0.3), 0.3));
+    let textured = material("Hair(melanin: 0.2, texture: \"tex.png\")");
+    assert_eq!((textured.color_map, textured.color), (0, material("Hair(melanin: 0.2)").color));
+}
+
+#[test]
+fn faults_of_hair_name_the_field() {
+    for (text, found) in [
+        ("Hair(melanin: 0.5, color: \"red\")", "`melanin` is an alternative: remove one of them"),
+        ("Hair(absorption: (1, 1, 1), redness: 0.5)", "`redness` is an alternative: remove one of them"),
+        ("Hair(melanin: 1.5)", "1.5 is out of range: write 0 to 1"),
+        ("Hair(ior: 4)", "4 is out of range: write 1 to 3"),
+        ("Hair(tilt: 60)", "60 is out of range: write -45 to 45"),
+        ("Hair(color: (2, 1, 1))", "write 0 to 1 for red, green and blue"),
+        ("Hair(texture: \"none.png\")", "none.png"),
+    ] {
+        let e = fault(text);
+        assert!(e.contains(found) && e.contains("materials"), "{text}: {e}");
+    }
 }
 
 #[test]

@@ -153,7 +153,7 @@ fn context(name: &str) -> &str {
         "Moon" => "environment: SunSky(moon: X)",
         "FogDesc" => "air: X",
         "PointLight" | "SunLight" | "SpotLight" | "RectangleLight" | "DiscLight" => "lights: [X]",
-        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" => {
+        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" | "Hair" => {
             "materials: {\"m\": X}"
         }
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",

@@ -31,6 +31,15 @@ fn cases() -> Vec<(Named, f32)> {
         ("prism", glass(0.5).with(|l| l.dispersion = 3.0)),
         ("brushed glass", glass(0.5).with(|l| l.anisotropy = 0.6)),
         ("thin film", iridescent(dielectric(0.5))),
+        ("hair", hair(0.3, 0.3)),
+        ("rough hair", hair(0.9, 0.8)),
+        (
+            "coated hair",
+            hair(0.5, 0.25).with(|l| {
+                l.clearcoat = 0.3;
+                l.cuticle_tilt = -0.1;
+            }),
+        ),
         (
             "all at once",
             leaf().with(|l| {

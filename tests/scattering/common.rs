@@ -88,6 +88,17 @@ pub fn leaf() -> ProbeSurface {
     ProbeSurface::default().with(|l| l.diffuse_transmission = 0.4)
 }
 
+/// Brown hair along x.
+pub fn hair(along: f32, around: f32) -> ProbeSurface {
+    let fibre = ProbeSurface { hair: 1, color: [0.4, 0.2, 0.1], ..ProbeSurface::default() };
+    fibre.with(|l| {
+        l.roughness = along;
+        l.azimuthal_roughness = around;
+        l.cuticle_tilt = 0.035;
+        l.ior = 1.55;
+    })
+}
+
 pub fn iridescent(surface: ProbeSurface) -> ProbeSurface {
     surface.with(|l| l.iridescence = 1.0)
 }

@@ -1,8 +1,9 @@
-//! Scattering of surfaces, without a scene: energy, pdfs, reciprocity and limits of the layered BSDF.
+//! Scattering of surfaces, without a scene: energy, pdfs, reciprocity and limits of the BSDFs.
 
 mod chi_square;
 mod common;
 mod furnace;
+mod hair;
 mod limits;
 mod normals;
 mod reciprocity;

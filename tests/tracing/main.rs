@@ -8,6 +8,7 @@ mod curves;
 mod far;
 mod films;
 mod fog;
+mod hair;
 mod integrators;
 mod lens;
 mod materials;

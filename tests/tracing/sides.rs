@@ -176,3 +176,20 @@ fn light_on_smooth_meshes_ends_where_their_normals_say() {
         }
     }
 }
+
+/// Sunlight on the far side of a leaf, whose back is green, is the only light.
+#[test]
+fn light_behind_a_leaf_shines_through() {
+    let mut scene = two_walls(Affine3::from_translation(Vec3::Z * -1.0));
+    let lobes = Lobes {
+        specular: 0.0,
+        diffuse_transmission: 0.4,
+        diffuse_transmission_color: GREEN.into(),
+        ..Lobes::default()
+    };
+    scene.materials[0] = Material { kind: MaterialKind::Layered, lobes, ..Material::default() };
+    scene.instances.truncate(1);
+    scene.lights = vec![Light::Sun { direction: Vec3::NEG_Z, irradiance: Vec3::ONE, angular_radius: 0.0 }];
+    let found = middle(scene, Integrator::Path);
+    assert!(found.abs_diff_eq(GREEN * 0.4 / std::f32::consts::PI, 1e-3), "{found}");
+}

@@ -105,6 +105,7 @@ constants! {
     pub const MATERIAL_DIFFUSE: u32 = 0;
     pub const MATERIAL_MIRROR: u32 = 1;
     pub const MATERIAL_LAYERED: u32 = 2;
+    pub const MATERIAL_HAIR: u32 = 3;
 
     /// The Whitted integrator treats the surface as a mirror.
     pub const SURFACE_POLISHED: u32 = 1;

@@ -73,6 +73,9 @@ border! {
     }
 
     /// The lobes of a material, as glTF's extensions name and define them. Maps are indices of the scene's maps, or `NO_INDEX`, which is `u32::MAX`.
+    ///
+    /// Hair has no lobes of glTF. It reads `roughness`, `azimuthal_roughness`, `ior`, `cuticle_tilt`, and `clearcoat` as the fraction by which the
+    /// lobe of the surface's reflection is less rough than the others.
     #[allow(missing_docs, reason = "the extensions of glTF define them")]
     #[repr(C, align(16))]
     #[derive(PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
@@ -137,7 +140,10 @@ border! {
         pub scatter_anisotropy: f32,
         /// Fraction of the volume's extinction that is scattering; 0 if all is absorbed.
         pub scatter_albedo: [f32; 3],
-        pub reserved: [u32; 2],
+        /// Of hair, perceptual roughness around the fibre; `roughness` is the roughness along it.
+        pub azimuthal_roughness: f32,
+        /// Of hair, tilt of the scales on the fibre's surface, in radians. Positive values move the highlight towards the root.
+        pub cuticle_tilt: f32,
     }
 
     /// Mapping from a material's texture coordinates to a texture.
@@ -388,7 +394,8 @@ impl Default for LobesRecord {
             anisotropy_map: NO_INDEX,
             scatter_anisotropy: 0.0,
             scatter_albedo: [0.0; 3],
-            reserved: [0; 2],
+            azimuthal_roughness: 0.3,
+            cuticle_tilt: 0.0,
         }
     }
 }

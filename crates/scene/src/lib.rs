@@ -60,6 +60,7 @@ pub use scene::{PlacedRun, Scene};
 pub use shading::clay::CLAY;
 pub use shading::environment::{Environment, FloatImage, Stars};
 pub use shading::fog::{Fog, Thinning};
+pub use shading::hair::{hair_color, melanin_absorption};
 pub use shading::light::Light;
 #[doc(hidden)]
 pub use shading::lit::LightSource;

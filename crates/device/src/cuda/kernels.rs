@@ -63,10 +63,11 @@ pub enum Shading {
     /// All integrators whose paths end at the first hit.
     View,
     Whitted,
-    /// The path integrator in scenes without layered materials.
+    /// The path integrator in scenes with diffuse surfaces and mirrors only.
     Path,
+    /// The path integrator without fog and hair.
     LayeredPath,
-    /// The path integrator in fog, with any materials.
+    /// The path integrator with everything. Separate, because the code for fog and hair slows down others even where there is none.
     FogPath,
 }
 

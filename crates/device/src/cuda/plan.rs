@@ -4,6 +4,7 @@ use super::{
     aovs::aov_bytes,
     budget::Need,
     device::{CudaDevice, SLOTS},
+    kernels::Shading,
     slot::Slot,
     start::Prepared,
     tables::{
@@ -21,7 +22,7 @@ use crate::{
 use cust::memory::mem_get_info;
 use throng_abi::PANES_BEYOND_BOUNCES;
 use throng_picture::aov::channels::FileRows;
-use throng_scene::Material;
+use throng_scene::{Material, MaterialKind};
 
 /// Maximum number of waves for scattering in volumes. With Russian roulette, one path in thirty thousand would need more.
 const VOLUME_EVENTS: u32 = 1024;
@@ -136,7 +137,13 @@ impl CudaDevice {
         let volume_events = if scatters { VOLUME_EVENTS } else { 0 };
         let more_events = volume_events + if has_panes { PANES_BEYOND_BOUNCES } else { 0 };
         let is_foggy = frame.fog().is_some_and(|fog| fog.is_seen());
+        let has_hair = materials.iter().any(|material| material.kind == MaterialKind::Hair);
+        let scattered = match (is_foggy || has_hair, lobes) {
+            (true, _) => Shading::FogPath,
+            (false, 0) => Shading::Path,
+            (false, _) => Shading::LayeredPath,
+        };
         let (paths, bounces) = (settings.integrator.paths(), settings.bounces);
-        Ok(PathNeeds::new(paths, bounces, lights, lobes, more_events, is_foggy))
+        Ok(PathNeeds::new(paths, bounces, lights, scattered, more_events, is_foggy))
     }
 }

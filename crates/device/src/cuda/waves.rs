@@ -116,9 +116,16 @@ pub struct PathNeeds {
 }
 
 impl PathNeeds {
-    /// The requirements of a picture with paths of kind `paths`. `lights` and `lobes` are the sizes of these tables, and `more_events` is the maximum
-    /// number of events in volumes and at panes. Returns `None` if the wavefront schedule does not support these paths.
-    pub fn new(paths: Paths, bounces: u32, lights: u32, lobes: u32, more_events: u32, is_foggy: bool) -> Option<Self> {
+    /// The requirements of a picture with paths of kind `paths`. `lights` is the number of lights, `scattered` the kernel for scattered paths, and
+    /// `more_events` the maximum number of events in volumes and at panes. Returns `None` if the wavefront schedule does not support these paths.
+    pub fn new(
+        paths: Paths,
+        bounces: u32,
+        lights: u32,
+        scattered: Shading,
+        more_events: u32,
+        is_foggy: bool,
+    ) -> Option<Self> {
         let needs = match paths {
             Paths::Scattered => {
                 let waves = bounces.saturating_add(2).saturating_add(more_events);
@@ -127,11 +134,7 @@ impl PathNeeds {
                     shadows: (waves - 1).clamp(1, WAVES_PER_SHADOWS) * if is_foggy { 2 } else { 1 },
                     scatter: true,
                     waves,
-                    shading: match (is_foggy, lobes) {
-                        (true, _) => Shading::FogPath,
-                        (false, 0) => Shading::Path,
-                        (false, _) => Shading::LayeredPath,
-                    },
+                    shading: scattered,
                 }
             }
             Paths::Reflected => Self {

@@ -68,7 +68,7 @@ impl PosedCache {
     }
 }
 
-/// The records of all materials with the given emission weights, and the lobes of layered materials.
+/// The records of all materials with the given emission weights, and the lobes of layered materials and hair.
 pub fn material_records(materials: &[Material], weights: &[f32]) -> (Vec<MaterialRecord>, Vec<LobesRecord>) {
     let mut lobes = Vec::new();
     let record =
@@ -81,10 +81,8 @@ fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord
     let (kind, index) = match m.kind {
         MaterialKind::Diffuse => (abi::MATERIAL_DIFFUSE, NO_INDEX),
         MaterialKind::Mirror => (abi::MATERIAL_MIRROR, NO_INDEX),
-        MaterialKind::Layered => {
-            lobes.push(m.lobes);
-            (abi::MATERIAL_LAYERED, lobes.len() as u32 - 1)
-        }
+        MaterialKind::Layered => (abi::MATERIAL_LAYERED, add(lobes, m.lobes)),
+        MaterialKind::Hair => (abi::MATERIAL_HAIR, add(lobes, m.lobes)),
     };
     MaterialRecord {
         color: m.color.into(),
@@ -102,6 +100,12 @@ fn material_record(m: &Material, lobes: &mut Vec<LobesRecord>) -> MaterialRecord
         emission_weight: 0.0,
         reserved: [0; 2],
     }
+}
+
+/// Adds an entry to a table, and returns its index.
+fn add(lobes: &mut Vec<LobesRecord>, more: LobesRecord) -> u32 {
+    lobes.push(more);
+    lobes.len() as u32 - 1
 }
 
 fn flags(m: &Material) -> u32 {
@@ -148,9 +152,12 @@ pub fn shading_differs(materials: &[MaterialRecord], lobes: &[LobesRecord]) -> b
     let class = |material: &MaterialRecord| {
         let layered = lobes.get(material.lobes as usize);
         match (material.kind, layered) {
-            (abi::MATERIAL_LAYERED, Some(l)) => (2, l.transmission > 0.0, l.metallic > 0.5),
-            (abi::MATERIAL_MIRROR, _) => (0, false, false),
-            _ => (1, false, false),
+            (abi::MATERIAL_HAIR, _) => 5,
+            (abi::MATERIAL_LAYERED, Some(l)) if l.transmission > 0.0 => 4,
+            (abi::MATERIAL_LAYERED, Some(l)) if l.metallic > 0.5 => 3,
+            (abi::MATERIAL_LAYERED, _) => 2,
+            (abi::MATERIAL_MIRROR, _) => 0,
+            _ => 1,
         }
     };
     let mut classes = materials.iter().map(class);

@@ -1,4 +1,4 @@
-//! Tangents for meshes that lack them but have a normal map or an anisotropic material. Models from glTF files have tangents already,
+//! Tangents for meshes that lack them but have a normal map, or an anisotropic material or hair. Models from glTF files have tangents already,
 //! unless a scene file assigns another material.
 
 use crate::gltf::generate_tangents;
@@ -30,7 +30,8 @@ pub fn add_missing(scene: &mut Scene) {
         } else {
             "it has no texture coordinates: add some"
         };
-        Some(format!("mesh `{}` wears a normal map or an anisotropic material, which does not show: {why}", mesh.name))
+        let what = "a normal map, an anisotropic material or hair, whose direction does not show";
+        Some(format!("mesh `{}` wears {what}: {why}", mesh.name))
     });
     let warnings: Vec<String> = warnings.collect();
     scene.warnings.extend(warnings);

@@ -10,10 +10,10 @@ use glam::Vec3;
 use throng_scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
     desc::{
-        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, IOR, MaterialDesc, Metal,
-        Mirror, Pbr, UNIT,
+        AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, Hair, IOR, MaterialDesc,
+        Metal, Mirror, Pbr, UNIT,
     },
-    scatter_albedo,
+    hair_color, melanin_absorption, scatter_albedo,
 };
 
 /// Converts the entry at `place`, and adds its textures to `table`.
@@ -35,6 +35,7 @@ pub fn convert(
         MaterialDesc::Glossy(d) => entry.glossy(d),
         MaterialDesc::Glass(d) => entry.glass(d),
         MaterialDesc::Pbr(d) => entry.pbr(d),
+        MaterialDesc::Hair(d) => entry.hair(d),
         MaterialDesc::Holdout(d) => Ok(Material { to_camera: ToCamera::Holdout, ..entry.diffuse(d)? }),
         MaterialDesc::ShadowCatcher(d) => Ok(Material { to_camera: ToCamera::ShadowCatcher, ..entry.diffuse(d)? }),
     }
@@ -174,6 +175,47 @@ impl Entry<'_> {
             ..lobes
         };
         self.milky(lobes, d.scatter, d.scatter_anisotropy)
+    }
+
+    fn hair(&mut self, d: &Hair) -> Result<Material, LoadError> {
+        let azimuthal_roughness = self.number(d.azimuthal_roughness, "azimuthal_roughness", UNIT)?;
+        let lobes = Lobes {
+            roughness: self.number(d.roughness, "roughness", UNIT)?,
+            azimuthal_roughness,
+            ior: self.number(d.ior, "ior", (1.0, 3.0))?,
+            cuticle_tilt: self.number(d.tilt, "tilt", (-45.0, 45.0))?.to_radians(),
+            clearcoat: self.number(d.coat, "coat", UNIT)?,
+            ..Lobes::default()
+        };
+        Ok(Material {
+            kind: MaterialKind::Hair,
+            color: self.hair_color(d, azimuthal_roughness)? * self.color(d.tint, "tint")?,
+            color_map: self.color_map(&d.texture, "texture", d.wrap)?,
+            lobes,
+            ..Material::default()
+        })
+    }
+
+    /// The colour of dense hair without a tint, from one of the fields that specify it.
+    fn hair_color(&self, d: &Hair, azimuthal_roughness: f32) -> Result<Vec3, LoadError> {
+        let given = [
+            ("color", d.color.is_some()),
+            ("absorption", d.absorption.is_some()),
+            (if d.melanin.is_some() { "melanin" } else { "redness" }, d.melanin.or(d.redness).is_some()),
+        ];
+        let mut given = given.into_iter().filter(|(_, is_given)| *is_given);
+        if let (Some((first, _)), Some((second, _))) = (given.next(), given.next()) {
+            return self.fields.fail(first, format!("`{second}` is an alternative: remove one of them"));
+        }
+        if let Some(color) = d.color {
+            return self.color(color, "color");
+        }
+        if let Some(absorption) = d.absorption {
+            return Ok(hair_color(absorption.0, azimuthal_roughness));
+        }
+        let melanin = self.number(d.melanin.unwrap_or(Finite(0.6)), "melanin", UNIT)?;
+        let redness = self.number(d.redness.unwrap_or(Finite(0.3)), "redness", UNIT)?;
+        Ok(hair_color(melanin_absorption(melanin, redness), azimuthal_roughness))
     }
 
     /// Adds scattering to the volume of `lobes`, if a colour is given.

@@ -14,6 +14,7 @@ pub struct MaterialCounts {
     pub glass: usize,
     /// Other layered materials: dielectrics, and materials whose metalness comes from a texture.
     pub layered: usize,
+    pub hair: usize,
     /// Materials that emit light, of any kind.
     pub emissive: usize,
     /// Materials of any kind with an alpha mask or blending.
@@ -38,6 +39,7 @@ impl MaterialCounts {
             MaterialKind::Layered if passes => &mut self.glass,
             MaterialKind::Layered if is_metal => &mut self.metal,
             MaterialKind::Layered => &mut self.layered,
+            MaterialKind::Hair => &mut self.hair,
         };
         *count += 1;
         self.with_alpha += usize::from(material.alpha != Alpha::Opaque);
@@ -52,6 +54,7 @@ impl fmt::Display for MaterialCounts {
             (self.metal, "metal"),
             (self.glass, "glass"),
             (self.layered, "layered"),
+            (self.hair, "hair"),
             (self.emissive, "emissive"),
         ];
         let some = kinds.into_iter().filter(|(count, _)| *count > 0);
@@ -76,9 +79,10 @@ mod tests {
         let textured = Lobes { metallic_roughness_map: 0, ..metal };
         let glass = Lobes { transmission: 1.0, ..Lobes::default() };
         let leaf = Material { alpha: Alpha::Mask(0.5), ..Material::default() };
-        let counts =
-            MaterialCounts::of(&[leaf, layered(metal), layered(textured), layered(glass), layered(Lobes::default())]);
-        let told = "1 diffuse, 1 metal, 1 glass, 2 layered; 1 with alpha";
+        let hair = Material { kind: MaterialKind::Hair, ..layered(Lobes::default()) };
+        let plain = layered(Lobes::default());
+        let counts = MaterialCounts::of(&[leaf, layered(metal), layered(textured), layered(glass), plain, hair]);
+        let told = "1 diffuse, 1 metal, 1 glass, 2 layered, 1 hair; 1 with alpha";
         assert_eq!(counts.to_string(), told);
     }
 }

@@ -20,6 +20,7 @@ pub enum MaterialDesc {
     Glossy(Glossy),
     Glass(Glass),
     Pbr(Box<Pbr>),
+    Hair(Hair),
     /// `Holdout()`: cuts a hole into the picture, through which the background is visible. For light, it is a matt surface.
     Holdout(Diffuse),
     /// `ShadowCatcher()`: shows cameras only the shadows on it, for pictures with alpha. For light, it is a matt surface.
@@ -250,7 +251,7 @@ pub struct Pbr {
     pub scatter: Option<Color>,
     /// As in [`Glass`].
     pub scatter_anisotropy: Finite,
-    /// Share of the diffusely scattered light that leaves on the opposite side, 0 to 1. Default 0.
+    /// Share of the diffusely scattered light that leaves on the opposite side, 0 to 1, for leaves, grass and paper. Default 0.
     pub diffuse_transmission: Finite,
     /// Colour of the light that leaves on the opposite side, at most 1. Default white.
     pub diffuse_transmission_color: Color,
@@ -319,6 +320,59 @@ impl Default for Pbr {
             iridescence_thickness: Finite(400.0),
             anisotropy: none,
             anisotropy_rotation: none,
+            wrap: Wrap::Repeat,
+        }
+    }
+}
+
+/// `Hair(melanin: 0.6, redness: 0.3)`: hair and fur, for curves. Fibres shine, and light passes through them.
+///
+/// The colour is that of melanin, as in real hair, or a `color`, or an `absorption`. Most fields mean the same as in Blender's principled
+/// hair, model Chiang. Each point of a mesh is lit as if it were a fibre along increasing u.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hair {
+    /// Amount of pigment: 0 is white, 0.2 blond, 0.6 brown and 1 black hair. Default 0.6.
+    pub melanin: Option<Finite>,
+    /// Share of red pigment (pheomelanin) in the melanin, 0 to 1. Default 0.3.
+    pub redness: Option<Finite>,
+    /// Instead of `melanin`: the colour of dense hair, at most 1.
+    pub color: Option<Color>,
+    /// Instead of `melanin`: absorption coefficient in the fibres, per radius of a fibre.
+    pub absorption: Option<Color>,
+    /// Colour of a dye, at most 1, that multiplies the colour of dense hair. Default white: none.
+    pub tint: Color,
+    /// A picture that multiplies the colour of dense hair. Default: none.
+    pub texture: Option<String>,
+    /// Roughness along the fibres, which widens highlights, 0 to 1. Default 0.3.
+    pub roughness: Finite,
+    /// Roughness around the fibres, 0 to 1. Higher values let less light through, so that hair looks more solid. Default 0.3.
+    pub azimuthal_roughness: Finite,
+    /// Angle by which the scales of the fibres stand out, in degrees, -45 to 45. It moves the white highlight towards the roots, and the
+    /// coloured one towards the tips. Default 2.
+    pub tilt: Finite,
+    /// Refractive index of the fibres, 1 to 3. Default 1.55.
+    pub ior: Finite,
+    /// Share by which the white highlight is less rough than the rest, 0 to 1, for glossy fur. Default 0.
+    pub coat: Finite,
+    /// Texture wrap mode outside of UV 0 to 1. Default `repeat`.
+    pub wrap: Wrap,
+}
+
+impl Default for Hair {
+    fn default() -> Self {
+        Self {
+            melanin: None,
+            redness: None,
+            color: None,
+            absorption: None,
+            tint: Color::new(1.0, 1.0, 1.0),
+            texture: None,
+            roughness: Finite(0.3),
+            azimuthal_roughness: Finite(0.3),
+            tilt: Finite(2.0),
+            ior: Finite(1.55),
+            coat: Finite(0.0),
             wrap: Wrap::Repeat,
         }
     }

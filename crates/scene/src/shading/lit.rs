@@ -97,10 +97,12 @@ impl Material {
         let is_glossy = is_plain && l.specular > 0.0 && l.roughness < GLOSSY;
         let sheen = Vec3::from(l.sheen_color).max_element();
         let layers = [l.transmission, l.diffuse_transmission, l.clearcoat, l.iridescence, sheen];
-        self.kind == MaterialKind::Layered
-            && !self.unlit
-            && !self.is_polished()
-            && (is_metal || is_glossy || layers.iter().any(|&weight| weight > 0.0))
+        let is_layered = is_metal || is_glossy || layers.iter().any(|&weight| weight > 0.0);
+        match self.kind {
+            MaterialKind::Diffuse | MaterialKind::Mirror => false,
+            MaterialKind::Layered => !self.unlit && !self.is_polished() && is_layered,
+            MaterialKind::Hair => !self.unlit,
+        }
     }
 }
 
@@ -114,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn glass_and_brushed_metal_need_paths_and_chalk_and_mirrors_do_not() {
+    fn glass_brushed_metal_and_hair_need_paths_and_chalk_and_mirrors_do_not() {
         let plain = Lobes::default();
         for lobes in [
             Lobes { transmission: 1.0, roughness: 0.0, ..plain },
@@ -127,6 +129,7 @@ mod tests {
         let polished = Lobes { metallic: 1.0, roughness: 0.05, ..plain };
         assert!(!layered(plain).needs_paths() && !layered(polished).needs_paths());
         assert!(!Material { kind: MaterialKind::Mirror, ..layered(Lobes::default()) }.needs_paths());
+        assert!(Material { kind: MaterialKind::Hair, ..layered(Lobes::default()) }.needs_paths());
     }
 
     #[test]

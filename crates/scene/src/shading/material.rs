@@ -11,7 +11,7 @@ pub use throng_abi::LobesRecord as Lobes;
 pub struct Material {
     /// Reflection model.
     pub kind: MaterialKind,
-    /// Diffuse albedo, mirror tint or base colour, multiplied by `color_map`.
+    /// Diffuse albedo, mirror tint, base colour or the colour of dense hair ([`crate::hair_color`]), multiplied by `color_map`.
     pub color: Vec3,
     /// Index into [`crate::Scene::maps`] or [`NONE`], like all maps below. The map's alpha multiplies `opacity`.
     pub color_map: u32,
@@ -33,7 +33,7 @@ pub struct Material {
     pub encloses: bool,
     /// Visibility to cameras.
     pub to_camera: ToCamera,
-    /// The lobes of a [`MaterialKind::Layered`] material; other kinds ignore them.
+    /// The lobes of a [`MaterialKind::Layered`] or [`MaterialKind::Hair`] material; other kinds ignore them.
     pub lobes: Lobes,
 }
 
@@ -124,12 +124,12 @@ impl Material {
         self.kind == MaterialKind::Layered && self.lobes.thin == 0 && self.lobes.scatter_albedo != [0.0; 3]
     }
 
-    /// Whether shading needs tangents at the vertices: for normal maps and anisotropy.
+    /// Whether shading needs tangents at the vertices: for normal maps, anisotropy and hair.
     #[doc(hidden)]
     pub fn uses_tangents(&self) -> bool {
         let l = &self.lobes;
         let turns = l.normal_map != NONE || l.clearcoat_normal_map != NONE || l.anisotropy > 0.0;
-        self.kind == MaterialKind::Layered && turns
+        self.kind == MaterialKind::Hair || self.kind == MaterialKind::Layered && turns
     }
 }
 
@@ -142,6 +142,8 @@ pub enum MaterialKind {
     Mirror,
     /// The metallic-roughness model of glTF 2.0 with the lobes of its KHR_materials extensions.
     Layered,
+    /// Hair and fur (Chiang et al. 2016), for curves. [`Lobes`] lists the fields that it reads.
+    Hair,
 }
 
 /// Visibility of a material to cameras. It does not affect light, mirrors and glass.

@@ -3,6 +3,7 @@
 pub mod clay;
 pub mod environment;
 pub mod fog;
+pub mod hair;
 pub mod light;
 pub mod lit;
 pub mod material;
