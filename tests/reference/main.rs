@@ -132,7 +132,7 @@ fn every_example_scene_loads_and_is_shown_with_its_picture() {
     for example in &book.examples {
         let name = &example.name;
         let path = examples::folder().join(format!("examples/{name}.ron"));
-        if cfg!(feature = "usd") || !example.text.contains("Usd(") {
+        if cfg!(feature = "usd") || !["Usd(", "MaterialX("].iter().any(|kind| example.text.contains(kind)) {
             load(&path).unwrap_or_else(|e| panic!("{e}"));
         }
         assert!(pages.contains(&format!("(pictures/{name}.jpg)")), "no page has a heading for {name}.ron");
@@ -153,7 +153,8 @@ fn context(name: &str) -> &str {
         "Moon" => "environment: SunSky(moon: X)",
         "FogDesc" => "air: X",
         "PointLight" | "SunLight" | "SpotLight" | "RectangleLight" | "DiscLight" => "lights: [X]",
-        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" | "Hair" => {
+        "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" | "Hair"
+        | "MaterialXFile" => {
             "materials: {\"m\": X}"
         }
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",

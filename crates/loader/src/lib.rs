@@ -6,6 +6,7 @@
 #![warn(missing_docs)]
 
 mod atlas;
+mod baked;
 mod budget;
 mod cutout;
 mod enlarge;

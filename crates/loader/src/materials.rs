@@ -2,10 +2,13 @@
 
 use super::{
     LoadError, atlas,
+    baked::Baked,
     cutout::{self, Channel},
     files,
     gltf::ColorSpace,
-    image, packed,
+    image,
+    packed::{self, Encoding},
+    usd,
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -16,6 +19,7 @@ use std::{
 };
 use throng_base::files::record;
 use throng_scene::{Material, NONE, TexelImage, Texels, Texture, TextureMap, Wrap};
+use throng_usd::Library;
 
 /// Materials and textures of the scene being loaded.
 #[derive(Default)]
@@ -30,10 +34,14 @@ pub struct Materials {
     texture_of: HashMap<PictureKey, u32>,
     cutout_of: HashMap<(Option<PictureKey>, PictureKey, Channel), u32>,
     packed_of: HashMap<String, u32>,
+    /// MaterialX documents that were read.
+    libraries: HashMap<PathBuf, Arc<Library>>,
+    /// What materials of documents lack.
+    warnings: Vec<String>,
 }
 
 /// The key of a picture: its path, wrap modes and colour space, and whether that is only of colours.
-type PictureKey = (PathBuf, [Wrap; 2], ColorSpace, bool);
+pub type PictureKey = (PathBuf, [Wrap; 2], ColorSpace, bool);
 
 /// A future entry of the texture table.
 enum Request {
@@ -49,17 +57,44 @@ enum Request {
     Decoded(Texture),
 }
 
-/// A texture whose channels are read from different pictures.
+/// A texture whose channels are read from different pictures, or computed.
 pub struct Packed {
     pub channels: [PackedChannel; 4],
-    /// Whether values may be beyond 0 to 1, or are colours that are scaled, so that eight bits do not suffice.
-    pub floats: bool,
+    pub encoding: Encoding,
+    /// Wrap modes along u and v.
+    pub wrap: [Wrap; 2],
 }
 
-/// The content of a channel: `texel · scale + bias` of a picture, or a value.
+/// The content of a channel: `texel · scale + bias` of a picture, a component of a computed value, or a constant.
 pub enum PackedChannel {
     Constant(f32),
     Read { picture: PictureFile, channel: u8, scale: f32, bias: f32 },
+    Computed { baked: Arc<Baked>, channel: u8 },
+}
+
+impl PackedChannel {
+    /// The pictures that it reads.
+    pub fn pictures(&self) -> &[PictureFile] {
+        match self {
+            Self::Constant(_) => &[],
+            Self::Read { picture, .. } => std::slice::from_ref(picture),
+            Self::Computed { baked, .. } => &baked.pictures,
+        }
+    }
+
+    /// Equal for equal contents.
+    fn key(&self) -> String {
+        match self {
+            Self::Constant(value) => format!("{value:?}"),
+            Self::Read { picture, channel, scale, bias } => {
+                format!("{:?}.{channel}*{scale:?}+{bias:?}", picture.key())
+            }
+            Self::Computed { baked, channel } => {
+                let pictures: Vec<_> = baked.pictures.iter().map(PictureFile::key).collect();
+                format!("{:?}.{channel} {pictures:?}", baked.tree)
+            }
+        }
+    }
 }
 
 /// A picture to be decoded.
@@ -93,7 +128,8 @@ pub enum Use {
 pub type DecodedTextures = (Vec<Texture>, Vec<String>);
 
 impl PictureFile {
-    fn key(&self) -> PictureKey {
+    /// Equal for pictures that are decoded to the same texture.
+    pub fn key(&self) -> PictureKey {
         (self.path.clone(), self.wrap, self.space, self.only_colors)
     }
 }
@@ -168,13 +204,8 @@ impl Materials {
 
     /// Index of a texture whose channels are read from different pictures. Equal ones are shared.
     pub fn packed(&mut self, packed: Packed) -> u32 {
-        let part = |channel: &PackedChannel| match channel {
-            PackedChannel::Constant(value) => format!("{value:?}"),
-            PackedChannel::Read { picture, channel, scale, bias } => {
-                format!("{:?}.{channel}*{scale:?}+{bias:?}", picture.key())
-            }
-        };
-        let key = format!("{:?} {}", packed.channels.each_ref().map(part), packed.floats);
+        let key =
+            format!("{:?} {:?} {:?}", packed.channels.each_ref().map(PackedChannel::key), packed.encoding, packed.wrap);
         let index = self.textures.len() as u32;
         let found = *self.packed_of.entry(key).or_insert(index);
         if found == index {
@@ -189,8 +220,25 @@ impl Materials {
             maps: self.maps.clone(),
             map_of: self.map_of.clone(),
             texture_of: self.texture_of.clone(),
+            packed_of: self.packed_of.clone(),
+            libraries: self.libraries.clone(),
             ..Self::default()
         }
+    }
+
+    /// The materials of a MaterialX document, which is read once. Its pictures may also be in folders of `allow`.
+    ///
+    /// # Errors
+    /// If the document cannot be read.
+    pub fn library(&mut self, path: &Path, allow: &[PathBuf]) -> Result<Arc<Library>, LoadError> {
+        if let Some(known) = self.libraries.get(path) {
+            return Ok(known.clone());
+        }
+        let library = Arc::new(usd::read_materials(path, allow)?);
+        let in_file = |line: &String| format!("{}: {line}", path.display());
+        self.warnings.extend(library.warnings.iter().chain(&usd::warnings(&library.materials)).map(in_file));
+        self.libraries.insert(path.to_owned(), library.clone());
+        Ok(library)
     }
 
     /// Index of a map. Equal maps are shared.
@@ -241,7 +289,7 @@ impl Materials {
     pub fn decode_textures(&mut self) -> Result<DecodedTextures, LoadError> {
         let requests = std::mem::take(&mut self.textures);
         let decoded: Vec<_> = requests.into_par_iter().map(decode_request).collect();
-        let (mut textures, mut warnings) = (Vec::new(), Vec::new());
+        let (mut textures, mut warnings) = (Vec::new(), std::mem::take(&mut self.warnings));
         for (index, decoded) in (0..).zip(decoded) {
             let (texture, lost) = decoded?;
             warnings.extend(lost);

@@ -1,13 +1,25 @@
-//! Textures whose channels are read from different pictures, or are scaled and shifted, as in USD's networks.
+//! Textures whose channels are read from different pictures, are scaled and shifted, or are computed, as in USD's networks.
 
 use crate::{
     LoadError,
+    baked::Baked,
     enlarge::enlarged,
     materials::{Packed, PackedChannel, PictureFile},
 };
-use std::collections::HashMap;
-use throng_base::math::linear_from_srgb;
-use throng_scene::{Texels, Texture, Wrap};
+use std::{collections::HashMap, sync::Arc};
+use throng_base::math::{linear_from_srgb, srgb_from_linear};
+use throng_scene::{Texels, Texture};
+
+/// How a packed texture is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Numbers from 0 to 1 in eight bits.
+    Bytes,
+    /// Linear numbers of any size.
+    Floats,
+    /// Colours in eight bits of sRGB, if all are from 0 to 1; otherwise linear ones.
+    Colors,
+}
 
 /// One channel of a picture, row-major from the top.
 struct Plane {
@@ -26,39 +38,72 @@ pub fn texture(
     mut decode: impl FnMut(&PictureFile) -> Result<Option<Texture>, LoadError>,
 ) -> Result<Texture, LoadError> {
     let mut pictures = HashMap::new();
-    for channel in &packed.channels {
-        if let PackedChannel::Read { picture, .. } = channel
-            && !pictures.contains_key(&picture.path)
-        {
-            pictures.insert(&picture.path, decode(picture)?);
+    for picture in packed.channels.iter().flat_map(PackedChannel::pictures) {
+        if !pictures.contains_key(&picture.key()) {
+            pictures.insert(picture.key(), decode(picture)?);
         }
     }
-    let known = |picture: &PictureFile| pictures.get(&picture.path).and_then(Option::as_ref);
-    let sizes = pictures.values().flatten().map(|texture| (texture.width, texture.height));
-    let (width, height) = sizes.fold((1, 1), |(w, h), size| (w.max(size.0), h.max(size.1)));
+    let known = |picture: &PictureFile| pictures.get(&picture.key()).and_then(Option::as_ref);
+    let mut computed: Vec<(&Arc<Baked>, (u32, u32))> = Vec::new();
+    let mut size = (1, 1);
+    for channel in &packed.channels {
+        let own = match channel {
+            PackedChannel::Constant(_) => (1, 1),
+            PackedChannel::Read { picture, .. } => known(picture).map_or((1, 1), |t| (t.width, t.height)),
+            PackedChannel::Computed { baked, .. } => {
+                let own = baked.size(&known);
+                if !computed.iter().any(|(known, _)| Arc::ptr_eq(known, baked)) {
+                    computed.push((baked, own));
+                }
+                own
+            }
+        };
+        size = (size.0.max(own.0), size.1.max(own.1));
+    }
+    let (width, height) = size;
+    let made: Vec<_> = computed.iter().map(|(baked, own)| (*baked, *own, baked.texels(*own, &known))).collect();
     let plane = |channel: &PackedChannel| match channel {
         PackedChannel::Constant(value) => Plane::constant(*value),
         PackedChannel::Read { picture, channel, scale, bias } => match known(picture) {
             Some(texture) => Plane::of(texture, usize::from(*channel), *scale, *bias).enlarged(width, height),
             None => Plane::constant(scale + bias),
         },
+        PackedChannel::Computed { baked, channel } => {
+            let found = made.iter().find(|(known, ..)| Arc::ptr_eq(known, baked));
+            found
+                .map_or_else(
+                    || Plane::constant(1.0),
+                    |(_, (width, height), texels)| {
+                        let values = texels.iter().map(|texel| texel[usize::from(*channel).min(3)]).collect();
+                        Plane { width: *width, height: *height, values }
+                    },
+                )
+                .enlarged(width, height)
+        }
     };
     let planes = packed.channels.each_ref().map(plane);
-    let count = width as usize * height as usize;
-    let texel = |index: usize| planes.each_ref().map(|plane| plane.values[index.min(plane.values.len() - 1)]);
-    let texels = if packed.floats {
-        Texels::Linear((0..count).map(texel).collect())
-    } else {
-        let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
-        Texels::Linear8((0..count).map(|index| texel(index).map(byte)).collect())
-    };
-    let wrap = packed.channels.iter().find_map(|channel| match channel {
-        PackedChannel::Read { picture, .. } => Some(picture.wrap),
-        PackedChannel::Constant(_) => None,
-    });
+    let texels = stored(&planes, width as usize * height as usize, packed.encoding);
     let first = pictures.values().flatten().next();
     let name = first.map_or_else(|| "packed".to_owned(), |texture| texture.name.clone());
-    Ok(Texture { name, width, height, texels, wrap: wrap.unwrap_or([Wrap::Repeat; 2]), nearest: false })
+    Ok(Texture { name, width, height, texels, wrap: packed.wrap, nearest: false })
+}
+
+/// The texels of planes, each of which has as many values or one.
+fn stored(planes: &[Plane; 4], count: usize, encoding: Encoding) -> Texels {
+    let texel = |index: usize| planes.each_ref().map(|plane| plane.values[index.min(plane.values.len() - 1)]);
+    let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
+    let is_within = || planes.iter().all(|plane| plane.values.iter().all(|value| (0.0..=1.0).contains(value)));
+    match encoding {
+        Encoding::Bytes => Texels::Linear8((0..count).map(|index| texel(index).map(byte)).collect()),
+        Encoding::Colors if is_within() => {
+            let color = |[r, g, b, a]: [f32; 4]| {
+                let [r, g, b] = [r, g, b].map(|x| byte(srgb_from_linear(x)));
+                [r, g, b, byte(a)]
+            };
+            Texels::Srgb8((0..count).map(|index| color(texel(index))).collect())
+        }
+        Encoding::Floats | Encoding::Colors => Texels::Linear((0..count).map(texel).collect()),
+    }
 }
 
 impl Plane {
@@ -93,6 +138,7 @@ mod tests {
     use super::*;
     use crate::{gltf::ColorSpace, materials::Use};
     use std::path::PathBuf;
+    use throng_scene::Wrap;
 
     fn read(path: &str, channel: u8, scale: f32, bias: f32) -> PackedChannel {
         let picture = PictureFile {
@@ -122,7 +168,7 @@ mod tests {
     fn channels_come_from_different_pictures_and_sizes() {
         let channels =
             [PackedChannel::Constant(1.0), read("a", 0, 1.0, 0.0), read("b", 2, 0.5, 0.5), read("c", 3, 1.0, 0.0)];
-        let packed = Packed { channels, floats: false };
+        let packed = Packed { channels, encoding: Encoding::Bytes, wrap: [Wrap::Clamp, Wrap::Repeat] };
         let made = texture(&packed, |picture| {
             Ok(match picture.path.to_str() {
                 Some("a") => Some(grey(2, &[[0, 9, 9, 9], [200, 9, 9, 9]])),
@@ -137,7 +183,11 @@ mod tests {
 
     #[test]
     fn floats_keep_values_beyond_one() {
-        let packed = Packed { channels: [0, 1, 2, 3].map(|c| read("a", c, 2.0, -1.0)), floats: true };
+        let packed = Packed {
+            channels: [0, 1, 2, 3].map(|c| read("a", c, 2.0, -1.0)),
+            encoding: Encoding::Floats,
+            wrap: [Wrap::Repeat; 2],
+        };
         let made = texture(&packed, |_| Ok(Some(grey(1, &[[255, 0, 51, 255]])))).unwrap_or_else(|e| panic!("{e}"));
         let Texels::Linear(texels) = &made.texels else { panic!() };
         assert!((texels[0][2] + 0.6).abs() < 1e-6 && texels[0][..2] == [1.0, -1.0], "{texels:?}");

@@ -86,13 +86,39 @@ pub fn read(path: &Path, options: &StageOptions) -> Result<Stage, StageError> {
     reader::read(path, options)
 }
 
+/// Reads the materials of the MaterialX document at `path`. It and its pictures must be in its folder or below, or in a folder of `allow`.
+///
+/// # Errors
+/// If the document or one that it includes cannot be read. Missing pictures are [`Library::warnings`]. Without the feature `reader`, always,
+/// with the way to a build that has it.
+#[cfg(feature = "reader")]
+pub fn read_materials(path: &Path, allow: &[PathBuf]) -> Result<Library, StageError> {
+    reader::read_materials(path, allow)
+}
+
+/// Fails, because the feature `reader` is off.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "reader"))]
+pub fn read_materials(path: &Path, _: &[PathBuf]) -> Result<Library, StageError> {
+    Err(unavailable(path, "MaterialX"))
+}
+
 /// Fails, because the feature `reader` is off.
 ///
 /// # Errors
 /// Always.
 #[cfg(not(feature = "reader"))]
 pub fn read(path: &Path, _: &StageOptions) -> Result<Stage, StageError> {
-    const WAY: &str = "this build of throng cannot read USD: install a release, the image or the Python package, or build it with Rust \
-                       1.96 and `cargo build --release --features usd` (before Rust 1.96 also `--ignore-rust-version`)";
-    Err(StageError::new(path, WAY))
+    Err(unavailable(path, "USD"))
+}
+
+#[cfg(not(feature = "reader"))]
+fn unavailable(path: &Path, format: &str) -> StageError {
+    let message = format!(
+        "this build of throng cannot read {format}: install a release, the image or the Python package, or build it with Rust 1.96 and \
+         `cargo build --release --features usd` (before Rust 1.96 also `--ignore-rust-version`)"
+    );
+    StageError::new(path, message)
 }

@@ -206,6 +206,105 @@ fn files_of_a_stage_are_listed_and_damage_has_a_line() {
     place.fails(&["check", "nothing.usdz"], 1, "no such file");
 }
 
+/// A document whose colour is a product of two pictures, one of which is repeated; a stage that refers to it; and a scene with its material.
+#[cfg(feature = "usd")]
+fn painted(factor: &str) -> Place {
+    let place = Place::new(1);
+    let write = |name: &str, text: &str| fs::write(place.path(name), text).unwrap();
+    write(
+        "paint.mtlx",
+        &r#"<?xml version="1.0"?>
+<materialx version="1.39" colorspace="lin_rec709">
+  <nodegraph name="G" fileprefix="tex/">
+    <tiledimage name="dots" type="color3">
+      <input name="file" type="filename" value="dots.png" colorspace="srgb_texture" />
+      <input name="uvtiling" type="vector2" value="4, 4" />
+    </tiledimage>
+    <image name="shade" type="color3"><input name="file" type="filename" value="shade.png" colorspace="srgb_texture" /></image>
+    <multiply name="both" type="color3"><input name="in1" type="color3" nodename="dots" /><input name="in2" type="color3" nodename="shade" /></multiply>
+    <output name="out" type="color3" nodename="both" />
+  </nodegraph>
+  <open_pbr_surface name="S" type="surfaceshader">
+    <input name="base_color" type="color3" nodegraph="G" output="out" />
+    <input name="base_weight" type="float" value="FACTOR" />
+    <input name="specular_weight" type="float" value="0" />
+  </open_pbr_surface>
+  <surfacematerial name="Paint" type="material"><input name="surfaceshader" type="surfaceshader" nodename="S" /></surfacematerial>
+</materialx>"#
+            .replace("FACTOR", factor),
+    );
+    write(
+        "wall.usda",
+        r#"#usda 1.0
+(upAxis = "Y"; metersPerUnit = 1)
+def Mesh "Wall" (prepend apiSchemas = ["MaterialBindingAPI"]) {
+    int[] faceVertexCounts = [4]
+    int[] faceVertexIndices = [0, 1, 2, 3]
+    point3f[] points = [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]
+    texCoord2f[] primvars:st = [(0, 0), (1, 0), (1, 1), (0, 1)] (interpolation = "vertex")
+    rel material:binding = </Looks/Paint>
+}
+def Scope "Looks" (references = @paint.mtlx@</MaterialX/Materials>) {}
+def Camera "Eye" { double3 xformOp:translate = (0, 0, 5); uniform token[] xformOpOrder = ["xformOp:translate"] }
+def DomeLight "Sky" {}
+"#,
+    );
+    write(
+        "wall.ron",
+        r#"(
+    environment: Constant(radiance: (1, 1, 1)),
+    materials: { "m": MaterialX(file: "paint.mtlx", material: "Paint") },
+    meshes: { "wall": Quad() },
+    instances: [Single(of: "wall", material: "m")],
+    camera: LookAt(eye: (0, 3, 0.01), target: (0, 0, 0)),
+)"#,
+    );
+    fs::create_dir(place.path("tex")).unwrap();
+    let picture = |name: &str, texel: fn(u32, u32) -> [u8; 3]| {
+        let picture = image::RgbImage::from_fn(8, 8, |x, y| image::Rgb(texel(x, y)));
+        picture.save(place.path(&format!("tex/{name}.png"))).unwrap();
+    };
+    picture("dots", |x, _| if x < 4 { [255, 64, 64] } else { [32, 32, 255] });
+    picture("shade", |_, y| [255, 255 - 16 * y as u8, 128]);
+    place
+}
+
+#[test]
+#[cfg(feature = "usd")]
+fn materials_of_documents_are_shown_in_stages_and_scenes() {
+    let picture = |factor: &str, scene: &str| {
+        let place = painted(factor);
+        let told = place.ok(&["render", scene, "-f", "1", "--size", "48x48", "--samples", "4", "-o", "a.png"]).stderr;
+        assert!(!told.contains("warning"), "{told}");
+        decode(&place.path("a.png"))
+    };
+    for scene in ["wall.usda", "wall.ron"] {
+        let bright = picture("1", scene);
+        assert!(bright != picture("0.25", scene), "{scene}");
+        // The picture repeats four times along its rows: some pixels are red and others blue.
+        let row = &bright[..];
+        let is = |first: usize, second: usize| move |p: &[u8]| i32::from(p[first]) > i32::from(p[second]) + 40;
+        assert!(row.chunks(3).any(is(0, 2)) && row.chunks(3).any(is(2, 0)), "{scene}");
+    }
+}
+
+#[test]
+#[cfg(feature = "usd")]
+fn faults_of_documents_name_their_line_or_the_materials() {
+    let place = painted("1");
+    let document = fs::read_to_string(place.path("paint.mtlx")).unwrap();
+    let scene = fs::read_to_string(place.path("wall.ron")).unwrap();
+    fs::write(place.path("paint.mtlx"), document.replace("\"4, 4\"", "\"4, x\"")).unwrap();
+    for scene in ["wall.usda", "wall.ron"] {
+        place.fails(&["check", scene], 1, "paint.mtlx:6:7").assert_one_error("`4, x` of uvtiling is no vector2");
+    }
+    fs::write(place.path("paint.mtlx"), &document).unwrap();
+    fs::write(place.path("wall.ron"), scene.replace("\"Paint\"", "\"Print\"")).unwrap();
+    place.fails(&["check", "wall.ron"], 1, "no material `Print`, but `Paint`");
+    fs::write(place.path("wall.ron"), scene.replace("paint.mtlx", "none.mtlx")).unwrap();
+    place.fails(&["check", "wall.ron"], 1, "none.mtlx is no MaterialX document that exists");
+}
+
 #[test]
 #[cfg(not(feature = "usd"))]
 fn a_build_without_usd_says_how_to_get_it() {

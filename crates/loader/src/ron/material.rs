@@ -5,25 +5,26 @@ use super::{
     file::Source,
     source::Place,
 };
-use crate::{LoadError, gltf::ColorSpace, image, materials::Materials};
+use crate::{LoadError, files, gltf::ColorSpace, image, materials::Materials, usd::Convert};
 use glam::Vec3;
+use std::path::PathBuf;
 use throng_scene::{
     Alpha, Lobes, Material, MaterialKind, NONE, ToCamera, Wrap,
     desc::{
         AlphaDesc, Color, DEGREES, DISPERSION, Diffuse, Emissive, Finite, Glass, Glossy, Hair, IOR, MaterialDesc,
-        Metal, Mirror, Pbr, UNIT,
+        MaterialXFile, Metal, Mirror, Pbr, UNIT,
     },
     hair_color, melanin_absorption, scatter_albedo,
 };
 
-/// Converts the entry at `place`, and adds its textures to `table`.
+/// Converts the entry at `place`, and adds its textures to `table`. Pictures of MaterialX documents may also be in folders of `allow`.
 ///
 /// # Errors
-/// If a number or colour is out of range, if fields exclude one another, or if a texture does not exist.
+/// If a number or colour is out of range, if fields exclude one another, or if a texture or document cannot be read.
 pub fn convert(
     source: &Source,
     desc: &MaterialDesc,
-    table: &mut Materials,
+    (table, allow): (&mut Materials, &[PathBuf]),
     place: &Place,
 ) -> Result<Material, LoadError> {
     let mut entry = Entry { fields: Fields { source, place }, table };
@@ -36,6 +37,7 @@ pub fn convert(
         MaterialDesc::Glass(d) => entry.glass(d),
         MaterialDesc::Pbr(d) => entry.pbr(d),
         MaterialDesc::Hair(d) => entry.hair(d),
+        MaterialDesc::MaterialX(d) => entry.of_document(d, allow),
         MaterialDesc::Holdout(d) => Ok(Material { to_camera: ToCamera::Holdout, ..entry.diffuse(d)? }),
         MaterialDesc::ShadowCatcher(d) => Ok(Material { to_camera: ToCamera::ShadowCatcher, ..entry.diffuse(d)? }),
     }
@@ -146,6 +148,43 @@ impl Entry<'_> {
             ..layered(lobes)
         };
         self.colored(d.color, &d.texture, d.wrap, material)
+    }
+
+    /// A material of a MaterialX document.
+    fn of_document(&mut self, d: &MaterialXFile, allow: &[PathBuf]) -> Result<Material, LoadError> {
+        let path = self.fields.source.resolve(&d.file);
+        let name = path.display();
+        let is_document = crate::extension(&path) == "mtlx";
+        if !is_document || !files::exists(&path) {
+            return self.fields.fail("file", format!("{name} is no MaterialX document that exists: check the path"));
+        }
+        let library = self.table.library(&path, allow)?;
+        let all = || list(library.materials.iter().map(|material| material.name.as_str()));
+        let material = match (&d.material, &library.materials[..]) {
+            (_, []) => return self.fields.fail("file", format!("{name} has no materials")),
+            (None, [only]) => only,
+            (None, _) => {
+                return self.fields.fail("file", format!("{name} has several materials: add `material`, {}", all()));
+            }
+            (Some(wanted), materials) => match materials.iter().find(|material| material.name == *wanted) {
+                Some(material) => material,
+                None => {
+                    return self.fields.fail("material", format!("{name} has no material `{wanted}`, but {}", all()));
+                }
+            },
+        };
+        // Names of MaterialX for the second set are those of its nodes, and of common exporters.
+        let uv_set = |name: &str| u32::from(["st1", "UV1", "UVMap1", "map2"].contains(&name));
+        let mut convert = Convert {
+            pictures: &library.pictures,
+            file: &path,
+            scale: 1.0,
+            table: self.table,
+            uv_set: &uv_set,
+            tint: Vec3::ONE,
+            fade: None,
+        };
+        Ok(convert.material(&material.surface))
     }
 
     fn lobes(&mut self, d: &Pbr) -> Result<Lobes, LoadError> {
@@ -290,6 +329,18 @@ impl Entry<'_> {
 
 fn layered(lobes: Lobes) -> Material {
     Material { kind: MaterialKind::Layered, lobes, ..Material::default() }
+}
+
+/// Names, of which the first ones are listed.
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 10;
+    let mut names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(MOST);
+    names.truncate(MOST);
+    match more {
+        0 => names.join(", "),
+        _ => format!("{} and {more} others", names.join(", ")),
+    }
 }
 
 /// The given colour; otherwise white if there is a texture, or else `plain`.

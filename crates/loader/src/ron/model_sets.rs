@@ -88,7 +88,7 @@ impl ModelSets {
             if !self.keys.iter().any(|key| key == "materials" || is_within(key, &section)) {
                 continue;
             }
-            let replaced = material::convert(&self.source, desc, table, &all.key(name));
+            let replaced = material::convert(&self.source, desc, (table, &[]), &all.key(name));
             let replaced = replaced.map_err(|error| self.fault(&section, &error))?;
             for (row, own) in table.rows.iter_mut().zip(&table.names) {
                 if own == name {

@@ -154,7 +154,7 @@ impl Script {
         let mut table = lock(&self.table);
         let rows = file.materials.0.iter().zip(&self.rows);
         let convert = |((name, desc), &row): (&(String, _), &u32)| {
-            Ok((row, material::convert(source, desc, &mut table, &all.key(name))?))
+            Ok((row, material::convert(source, desc, (&mut table, &[]), &all.key(name))?))
         };
         rows.map(convert).collect()
     }

@@ -48,7 +48,8 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let slots = Slots::of(std::mem::take(&mut scene.material_slots));
     scene.lights = lit.lights;
     let in_file = |line: &String| format!("{}: {line}", path.display());
-    scene.warnings = stage.warnings.iter().chain(&usd::warnings(&stage)).map(in_file).chain(lit.warnings).collect();
+    scene.warnings =
+        stage.warnings.iter().chain(&usd::warnings(&stage.materials)).map(in_file).chain(lit.warnings).collect();
     scene.notes = notes(&stage, chosen, options);
     let mut surroundings = Surroundings::new(options);
     surroundings.is_lit = lit.environment.is_some() || has_lamps(&stage);

@@ -127,7 +127,7 @@ impl<'a> Converter<'a> {
             clock: Clock::new(&stage.times),
             outer,
             table,
-            materials: StageMaterials::new(stage, file),
+            materials: StageMaterials::new(stage, file, outer.matrix3.determinant().abs().cbrt() as f32),
             emitters: HashMap::new(),
             source_of: HashMap::new(),
             spheres: None,

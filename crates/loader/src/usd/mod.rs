@@ -13,13 +13,14 @@ mod tests;
 
 pub use clock::Clock;
 pub use contents::{Contents, Converter};
-pub use materials::{PLAIN, warnings};
+pub use materials::{Convert, PLAIN, warnings};
 
 use crate::{LoadError, files};
 use glam::{DAffine3, DMat3, DVec3};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use throng_base::files::record;
 use throng_scene::desc::Purpose;
-use throng_usd::{Purposes, Stage, StageError, StageOptions, UpAxis, VariantChoice};
+use throng_usd::{Library, Purposes, Stage, StageError, StageOptions, UpAxis, VariantChoice};
 
 /// The extensions of USD files.
 pub const EXTENSIONS: [&str; 4] = ["usd", "usda", "usdc", "usdz"];
@@ -33,6 +34,16 @@ pub fn read(path: &Path, options: &StageOptions) -> Result<Stage, LoadError> {
         return Err(LoadError::file(path, "no such file: check the path"));
     }
     throng_usd::read(path, options).map_err(error)
+}
+
+/// Reads the materials of a MaterialX document. Records it as a file of the scene.
+///
+/// # Errors
+/// As [`throng_usd::read_materials`].
+pub fn read_materials(path: &Path, allow: &[PathBuf]) -> Result<Library, LoadError> {
+    let library = throng_usd::read_materials(path, allow).map_err(error)?;
+    record(path, path.metadata().ok().map(|metadata| metadata.len()));
+    Ok(library)
 }
 
 fn error(StageError { file, place, message }: StageError) -> LoadError {

@@ -282,6 +282,61 @@ fn pictures_become_maps_and_channels_of_several_are_packed() {
 }
 
 #[test]
+fn layers_of_surfaces_become_lobes() {
+    let surface = Surface {
+        sheen_color: Input::of([0.5, 0.25, 0.0]),
+        sheen_roughness: Input::of(0.75),
+        film: usd::Film { weight: Input::of(0.5), thickness: 300.0, ior: 1.6 },
+        anisotropy: (0.5, 1.0),
+        specular: Input::of(0.25),
+        transmission: Input::of(1.0),
+        volume: Some(usd::Volume { extinction: [4.0, 0.0, 2.0], albedo: [0.5; 3], anisotropy: 0.25 }),
+        dispersion: 0.5,
+        ..Surface::default()
+    };
+    let lobes = material(surface).0.lobes;
+    assert_eq!((lobes.sheen_color, lobes.sheen_roughness), ([0.5, 0.25, 0.0], 0.75));
+    assert_eq!((lobes.iridescence, lobes.iridescence_thickness, lobes.iridescence_ior), (0.5, [300.0; 2], 1.6));
+    assert_eq!((lobes.anisotropy, lobes.anisotropy_rotation, lobes.specular), (0.5, 1.0, 0.25));
+    // A unit of the stage is two units of the scene.
+    assert_eq!((lobes.thin, lobes.extinction, lobes.dispersion), (0, [2.0, 0.0, 1.0], 0.5));
+    assert_eq!((lobes.scatter_albedo, lobes.scatter_anisotropy), ([0.5; 3], 0.25));
+}
+
+#[test]
+fn combined_pictures_are_one_texture_over_their_common_coordinates() {
+    let tiled = |picture: u32, tiles: f32| Read {
+        transform: glam::Affine2::from_scale(glam::Vec2::splat(tiles)),
+        ..read(picture, 0)
+    };
+    let product = |tiles: [f32; 2]| {
+        let parts = vec![usd::Computed::Picture(tiled(0, tiles[0])), usd::Computed::Picture(tiled(1, tiles[1]))];
+        let tree = usd::Computed::Apply(usd::Operation::Multiply, parts);
+        Input { value: [0.5; 3], source: Some(Source::Computed(Box::new(tree))) }
+    };
+    let place = |tiles| {
+        let (made, table) = material(Surface { diffuse_color: product(tiles), ..Surface::default() });
+        assert_eq!((made.color, table.maps.len()), (Vec3::ONE, 1));
+        table.maps[made.color_map as usize].transform.matrix2.x_axis.x
+    };
+    assert_eq!(place([4.0, 4.0]), 4.0);
+    assert_eq!(place([4.0, 1.0]), 1.0, "over the mesh's coordinates");
+    // Numbers in other coordinates than the roughness are read in its coordinates.
+    let number = |read| Input { value: 0.5, source: Some(Source::Picture(read)) };
+    let both = Surface { roughness: number(tiled(0, 2.0)), metallic: number(tiled(1, 1.0)), ..Surface::default() };
+    let (made, table) = material(both);
+    assert_eq!(table.maps[made.lobes.metallic_roughness_map as usize].transform, glam::Affine2::IDENTITY);
+}
+
+#[test]
+fn colours_of_a_mesh_are_multiplied_by_a_picture() {
+    let factor = Input { value: [1.0; 3], source: Some(Source::Picture(Read { scale: [0.5; 4], ..read(0, 0) })) };
+    let shown = Input { value: [1.0; 3], source: Some(Source::Display(Box::new(factor))) };
+    let (made, table) = material(Surface { diffuse_color: shown, ..Surface::default() });
+    assert_eq!((made.color, table.maps.len()), (Material::default().color * 0.5, 1));
+}
+
+#[test]
 fn subsets_have_their_materials_and_equal_meshes_are_stored_once() {
     let faces = PolygonMesh {
         face_sizes: vec![3, 3],

@@ -21,6 +21,7 @@ pub enum MaterialDesc {
     Glass(Glass),
     Pbr(Box<Pbr>),
     Hair(Hair),
+    MaterialX(MaterialXFile),
     /// `Holdout()`: cuts a hole into the picture, through which the background is visible. For light, it is a matt surface.
     Holdout(Diffuse),
     /// `ShadowCatcher()`: shows cameras only the shadows on it, for pictures with alpha. For light, it is a matt surface.
@@ -376,6 +377,17 @@ impl Default for Hair {
             wrap: Wrap::Repeat,
         }
     }
+}
+
+/// `MaterialX(file: "wood.mtlx", material: "Oak")`: a material of a [MaterialX](../materialx.md) document.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename = "MaterialX", deny_unknown_fields)]
+pub struct MaterialXFile {
+    /// The document. It, its includes and its pictures must be in the document's folder or below, or in a folder of `--allow-dir`.
+    pub file: String,
+    /// Name of the material. Default: the only one of the document.
+    #[serde(default)]
+    pub material: Option<String>,
 }
 
 /// Range of weights and roughnesses.

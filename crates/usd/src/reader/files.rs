@@ -3,7 +3,7 @@
 //! A stage may only read files in the folder of its root layer or below, or below a folder that the user allows. [`Resolver`] applies this
 //! rule to layers; [`Files`] tells it to readers of pictures.
 
-use super::text;
+use super::{mtlx, text};
 use openusd::ar::{self, DefaultResolver, ResolvedPath};
 use std::{
     cell::RefCell,
@@ -15,6 +15,9 @@ use std::{
 };
 use throng_base::files::record;
 
+/// What resolved names of MaterialX documents end with, so that `openusd` reads the layers that are made of them as text.
+const AS_LAYER: &str = ".as-layer.usda";
+
 /// Name of the layer that holds the variants of the options. No file has it.
 pub const OPTIONS_LAYER: &str = "/throng-options.usda";
 
@@ -22,6 +25,8 @@ pub const OPTIONS_LAYER: &str = "/throng-options.usda";
 pub struct Files {
     folders: Vec<PathBuf>,
     refused: RefCell<Vec<PathBuf>>,
+    /// What layers that were made of documents lack.
+    remarks: RefCell<Vec<String>>,
     canonical: RefCell<HashMap<PathBuf, PathBuf>>,
     resolver: DefaultResolver,
 }
@@ -32,7 +37,13 @@ impl Files {
         let canonical = |path: &Path| path.canonicalize().ok();
         let own = canonical(root).and_then(|path| path.parent().map(Path::to_path_buf));
         let folders = own.into_iter().chain(allow.iter().filter_map(|path| canonical(path))).collect();
-        Self { folders, refused: RefCell::default(), canonical: RefCell::default(), resolver: DefaultResolver::new() }
+        Self {
+            folders,
+            refused: RefCell::default(),
+            remarks: RefCell::default(),
+            canonical: RefCell::default(),
+            resolver: DefaultResolver::new(),
+        }
     }
 
     /// Whether the file may be read. If not and it is a layer, it is remembered for the error that ends the reading; pictures are left out
@@ -49,6 +60,11 @@ impl Files {
     /// Files that were refused, in order.
     pub fn refused(&self) -> Vec<PathBuf> {
         self.refused.borrow().clone()
+    }
+
+    /// Takes the remarks about MaterialX documents.
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.take()
     }
 
     /// Content of a file in a package, `package.usdz[file]`. `None` if there is no such file or its package may not be read.
@@ -96,8 +112,39 @@ impl Resolver {
 
     fn look_up(&self, path: &str) -> Option<ResolvedPath> {
         let found = ar::Resolver::resolve(&self.inner, path)?;
-        self.files.allows(outer(&found)).then_some(found)
+        if !self.files.allows(outer(&found)) {
+            return None;
+        }
+        Some(match found.to_str() {
+            Some(name) if is_document(name) => ResolvedPath::new(format!("{name}{AS_LAYER}")),
+            _ => found,
+        })
     }
+
+    /// The layer of the MaterialX document at a path.
+    fn document(&self, path: &str) -> io::Result<Vec<u8>> {
+        let content = ar::Resolver::open_asset(&self.inner, &ResolvedPath::new(path))?.into_buffer()?;
+        let mut include = |from: &str, name: &str| {
+            let beside = anchor(from, name);
+            let Some(found) = ar::Resolver::resolve(&self.inner, &beside) else { return Ok(None) };
+            if !self.files.allows(outer(&found)) {
+                return Err(io::Error::other(
+                    "it is outside of the stage's folder; permit its folder with `--allow-dir`",
+                ));
+            }
+            let content = ar::Resolver::open_asset(&self.inner, &found)?.into_buffer()?;
+            Ok(Some((found.to_string(), content.to_vec())))
+        };
+        let layer = mtlx::layer(path, &content, &mut include).map_err(|fault| io::Error::other(fault.to_string()))?;
+        self.files.remarks.borrow_mut().extend(layer.remarks);
+        Ok(layer.text.into_bytes())
+    }
+}
+
+/// Whether a resolved name is that of a MaterialX document, which may be in a package.
+pub fn is_document(name: &str) -> bool {
+    let name = name.strip_suffix(']').unwrap_or(name);
+    name.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("mtlx"))
 }
 
 /// The file on disk that holds the resolved asset.
@@ -111,12 +158,13 @@ fn outer(path: &Path) -> &Path {
 /// Whether the file is a layer, by its extension.
 fn is_layer(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-    ["usd", "usda", "usdc", "usdz"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    ["usd", "usda", "usdc", "usdz", "mtlx"].iter().any(|known| extension.eq_ignore_ascii_case(known))
 }
 
 /// The file on disk that holds the layer with this identifier.
 pub fn file_of(identifier: &str) -> PathBuf {
-    outer(Path::new(identifier)).to_path_buf()
+    let name = identifier.strip_suffix(AS_LAYER).unwrap_or(identifier);
+    outer(Path::new(name)).to_path_buf()
 }
 
 impl ar::Resolver for Resolver {
@@ -155,6 +203,9 @@ impl ar::Resolver for Resolver {
     fn open_asset(&self, path: &ResolvedPath) -> io::Result<Box<dyn ar::Asset>> {
         if path.as_os_str() == OPTIONS_LAYER {
             return Ok(Box::new(io::Cursor::new(self.options.clone().into_bytes())));
+        }
+        if let Some(document) = path.to_str().and_then(|name| name.strip_suffix(AS_LAYER)) {
+            return Ok(Box::new(io::Cursor::new(self.document(document)?)));
         }
         // Also files that cannot be read: who watches the files of a scene waits for them to be mended.
         let file = outer(path);

@@ -13,6 +13,7 @@ mod kinds;
 mod lights;
 mod materials;
 mod mesh;
+mod mtlx;
 mod open;
 mod options;
 mod over_time;
@@ -30,10 +31,15 @@ mod values;
 mod walk;
 mod warnings;
 
-use crate::{Stage, StageError, StageOptions};
+use crate::{Library, Material, Stage, StageError, StageOptions};
+use materials::Materials;
 use open::Opened;
+use openusd::sdf;
 use pictures::Pictures;
-use std::{path::Path, rc::Rc};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 use values::Values;
 use walk::Walk;
 use warnings::Warnings;
@@ -48,6 +54,33 @@ pub fn read(path: &Path, options: &StageOptions) -> Result<Stage, StageError> {
         || read_stage(path, options),
         |words| StageError::new(path, format!("a layer is damaged ({words}); export it again")),
     )
+}
+
+/// Reads the materials of a document; see [`crate::read_materials`].
+///
+/// # Errors
+/// As [`crate::read_materials`].
+pub fn read_materials(path: &Path, allow: &[PathBuf]) -> Result<Library, StageError> {
+    throng_base::guard::guarded(
+        || read_library(path, allow),
+        |words| StageError::new(path, format!("the document is damaged ({words}); export it again")),
+    )
+}
+
+fn read_library(path: &Path, allow: &[PathBuf]) -> Result<Library, StageError> {
+    let options = StageOptions { allow: allow.to_vec(), ..StageOptions::default() };
+    let opened = open::open(path, &options)?;
+    let warnings = Rc::new(Warnings::default());
+    let values = Rc::new(Values::new(&opened, opened.times(&warnings), warnings.clone()));
+    let pictures = Pictures::default();
+    let mut materials = Materials::new(&values, &pictures);
+    let all = sdf::Path::new(mtlx::MATERIALS).ok().and_then(|path| values.prim(&path));
+    let names = all.map_or_else(Vec::new, |prim| prim.children().unwrap_or_default());
+    let mut found: Vec<Material> = names.iter().map(|prim| materials.read(prim)).collect();
+    materials.finish();
+    opened.check_composition(&warnings)?;
+    let pictures = pictures::keep_used(pictures.finish().0, &mut found, &mut []);
+    Ok(Library { materials: found, pictures, warnings: warnings.take() })
 }
 
 fn read_stage(path: &Path, options: &StageOptions) -> Result<Stage, StageError> {

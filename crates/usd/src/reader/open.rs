@@ -60,6 +60,7 @@ impl Opened {
             );
             return Err(StageError::new(&self.root, message));
         }
+        self.files.remarks().into_iter().for_each(|remark| warnings.add(remark));
         let complaints = self.stage.composition_errors();
         complaints.iter().try_for_each(|complaint| self.check(complaint, warnings))?;
         Ok(complaints.iter().filter_map(missing_payload).map(str::to_owned).collect())
@@ -82,10 +83,6 @@ impl Opened {
             D::UnresolvedPrimPath { target_layer, prim_path, introduced_by, site_path, .. } => {
                 let message = format!("{site_path}: {target_layer} has no prim {prim_path}");
                 Err(self.at_mention(introduced_by, prim_path.as_str(), message))
-            }
-            D::MalformedLayer { asset_path, site_path, .. } if is_materialx(asset_path) => {
-                warnings.add(format!("{site_path}: MaterialX document {asset_path} is left out"));
-                Ok(())
             }
             D::MalformedLayer { asset_path, reason, .. }
             | D::MalformedSublayer { asset_path, reason, .. }
@@ -186,10 +183,6 @@ fn is_package(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("usdz"))
 }
 
-fn is_materialx(file: &str) -> bool {
-    Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mtlx"))
-}
-
 fn number(value: Value) -> Option<f64> {
     match value {
         Value::Double(value) => Some(value),
@@ -220,6 +213,9 @@ fn mention(file: &Path, name: &str) -> Option<(usize, usize)> {
 fn located(file: &Path, message: &str) -> StageError {
     let place = message.lines().find_map(|line| line.trim_start().strip_prefix("--> "));
     let numbers = place.map(|place| place.rsplitn(3, ':').filter_map(|part| part.trim().parse().ok()).collect());
+    // A document may include the one with the fault.
+    let document = place.and_then(|place| place.rsplitn(3, ':').nth(2)).filter(|file| files::is_document(file));
+    let file = &document.map_or_else(|| file.to_path_buf(), files::file_of);
     let cause = message.lines().next().unwrap_or("cannot be read");
     let cause = cause.rsplit_once("error: ").map_or(cause, |(_, cause)| cause);
     let numbers: Vec<usize> = numbers.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Pictures that materials and lights read, each once.
 
 use super::values::{AssetRef, Values};
-use crate::{Asset, Light, LightKind, Material, NONE, Source, Surface};
+use crate::{Asset, Light, LightKind, Material, NONE};
 use openusd::usd::Prim;
 use std::{
     cell::RefCell,
@@ -61,34 +61,20 @@ impl Pictures {
 
 /// The pictures that the materials and lights read, with their indices adapted. Materials that are bound but not shown have read others.
 pub fn keep_used(pictures: Vec<Asset>, materials: &mut [Material], lights: &mut [Light]) -> Vec<Asset> {
-    let surfaces = materials.iter_mut().flat_map(|material| pictures_of(&mut material.surface));
-    let indices = surfaces.chain(lights.iter_mut().filter_map(picture_of_light));
     let mut pictures: Vec<Option<Asset>> = pictures.into_iter().map(Some).collect();
     let mut new = vec![NONE; pictures.len()];
     let mut kept = Vec::new();
-    for index in indices {
+    let mut adapt = |index: &mut u32| {
         let old = *index as usize;
         if let Some(picture) = pictures.get_mut(old).and_then(Option::take) {
             new[old] = kept.len() as u32;
             kept.push(picture);
         }
         *index = new.get(old).copied().unwrap_or(NONE);
-    }
+    };
+    materials.iter_mut().for_each(|material| material.surface.for_each_read(&mut |read| adapt(&mut read.picture)));
+    lights.iter_mut().filter_map(picture_of_light).for_each(adapt);
     kept
-}
-
-/// The indices of the pictures that a surface reads.
-fn pictures_of(surface: &mut Surface) -> Vec<&mut u32> {
-    let Surface { metallic, roughness, clearcoat, clearcoat_roughness, opacity, transmission, .. } = surface;
-    let singles = [metallic, roughness, clearcoat, clearcoat_roughness, opacity, transmission];
-    let colors =
-        [&mut surface.diffuse_color, &mut surface.emissive_color].into_iter().chain(&mut surface.specular_color);
-    let sources = singles.into_iter().map(|input| &mut input.source).chain(colors.map(|input| &mut input.source));
-    let reads = sources.filter_map(|source| match source {
-        Some(Source::Picture(read)) => Some(read),
-        _ => None,
-    });
-    reads.chain(&mut surface.normal).map(|read| &mut read.picture).collect()
 }
 
 fn picture_of_light(light: &mut Light) -> Option<&mut u32> {

@@ -1,5 +1,6 @@
-//! Materials: the inputs of UsdPreviewSurface, with the pictures that they read.
+//! Materials: one model for all surface shaders, with the pictures that its inputs read.
 
+use super::Computed;
 use glam::Affine2;
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,10 +13,22 @@ pub struct Material {
     pub surface: Surface,
 }
 
-/// The inputs of UsdPreviewSurface. Colours are linear, with the primaries of Rec. 709.
+/// The materials of a MaterialX document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Library {
+    /// The materials in the order of the document. Their names are those of the document.
+    pub materials: Vec<Material>,
+    /// Pictures that they read, each once.
+    pub pictures: Vec<Asset>,
+    /// What was replaced or left out: one line each.
+    pub warnings: Vec<String>,
+}
+
+/// A surface: the inputs of UsdPreviewSurface, and the layers that other shaders have beyond them. Colours are linear, with the primaries of
+/// Rec. 709. The layers are those of glTF's extensions, whose specifications define them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surface {
-    /// Albedo.
+    /// Albedo of the body, and reflectance of metals at normal incidence.
     pub diffuse_color: Input<[f32; 3]>,
     /// Emitted radiance.
     pub emissive_color: Input<[f32; 3]>,
@@ -29,6 +42,8 @@ pub struct Surface {
     pub clearcoat: Input<f32>,
     /// Roughness of the clear coat.
     pub clearcoat_roughness: Input<f32>,
+    /// Normal of the clear coat in tangent space, as [`Self::normal`].
+    pub clearcoat_normal: Option<Source>,
     /// Opacity.
     pub opacity: Input<f32>,
     /// Opacities below it are invisible and all others opaque. 0 for a transparent material.
@@ -37,10 +52,52 @@ pub struct Surface {
     pub keeps_reflections: bool,
     /// Index of refraction.
     pub ior: f32,
-    /// Normal in tangent space.
-    pub normal: Option<Read>,
-    /// Weight of light that passes, for surfaces other than UsdPreviewSurface.
+    /// Weight of the reflection of dielectrics.
+    pub specular: Input<f32>,
+    /// Tint of the reflection of dielectrics at normal incidence.
+    pub specular_tint: Input<[f32; 3]>,
+    /// How much highlights are stretched, and in which direction: radians from increasing u towards increasing v.
+    pub anisotropy: (f32, f32),
+    /// Normal in tangent space, x and y along increasing u and v; its components are `2 · texel - 1` of usual maps.
+    pub normal: Option<Source>,
+    /// Weight of light that passes without being scattered.
     pub transmission: Input<f32>,
+    /// What is behind the surface. `None` for a thin wall, which neither refracts light nor absorbs it.
+    pub volume: Option<Volume>,
+    /// 20 / Abbe number; 0 if all colours are refracted equally.
+    pub dispersion: f32,
+    /// Share of the scattered light that leaves on the opposite side.
+    pub diffuse_transmission: Input<f32>,
+    /// Colour of this light.
+    pub diffuse_transmission_color: Input<[f32; 3]>,
+    /// Colour of the reflection by fibres; black without them.
+    pub sheen_color: Input<[f32; 3]>,
+    /// Roughness of this reflection.
+    pub sheen_roughness: Input<f32>,
+    /// A film whose interference colours the reflection.
+    pub film: Film,
+}
+
+/// A clear or cloudy body.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Volume {
+    /// Fraction of light that is absorbed or scattered, per unit of the stage.
+    pub extinction: [f32; 3],
+    /// Fraction of the extinction that is scattering.
+    pub albedo: [f32; 3],
+    /// Mean cosine of the scattering angle.
+    pub anisotropy: f32,
+}
+
+/// A thin film.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Film {
+    /// Its weight.
+    pub weight: Input<f32>,
+    /// Its thickness in nanometres.
+    pub thickness: f32,
+    /// Its index of refraction.
+    pub ior: f32,
 }
 
 impl Default for Surface {
@@ -53,13 +110,62 @@ impl Default for Surface {
             roughness: Input::of(0.5),
             clearcoat: Input::of(0.0),
             clearcoat_roughness: Input::of(0.01),
+            clearcoat_normal: None,
             opacity: Input::of(1.0),
             opacity_threshold: 0.0,
             keeps_reflections: true,
             ior: 1.5,
+            specular: Input::of(1.0),
+            specular_tint: Input::of([1.0; 3]),
+            anisotropy: (0.0, 0.0),
             normal: None,
             transmission: Input::of(0.0),
+            volume: None,
+            dispersion: 0.0,
+            diffuse_transmission: Input::of(0.0),
+            diffuse_transmission_color: Input::of([1.0; 3]),
+            sheen_color: Input::of([0.0; 3]),
+            sheen_roughness: Input::of(0.0),
+            film: Film { weight: Input::of(0.0), thickness: 400.0, ior: 1.3 },
         }
+    }
+}
+
+impl Surface {
+    /// The inputs that are colours.
+    pub fn colors(&self) -> impl Iterator<Item = &Input<[f32; 3]>> {
+        let Self { diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color, .. } = self;
+        let all = [diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color];
+        all.into_iter().chain(&self.specular_color)
+    }
+
+    /// The inputs that are numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = &Input<f32>> {
+        let Self { metallic, roughness, clearcoat, clearcoat_roughness, opacity, .. } = self;
+        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, .. } = self;
+        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity];
+        first.into_iter().chain([specular, transmission, diffuse_transmission, sheen_roughness, &film.weight])
+    }
+
+    /// The sources of all inputs.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        let colors = self.colors().filter_map(|input| input.source.as_ref());
+        let numbers = self.numbers().filter_map(|input| input.source.as_ref());
+        colors.chain(numbers).chain(&self.normal).chain(&self.clearcoat_normal)
+    }
+
+    /// Calls `change` with each picture that is read.
+    pub fn for_each_read(&mut self, change: &mut dyn FnMut(&mut Read)) {
+        let Self { diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color, .. } = self;
+        let colors = [diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color];
+        let colors = colors.into_iter().chain(&mut self.specular_color);
+        let Self { metallic, roughness, clearcoat, clearcoat_roughness, opacity, .. } = self;
+        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, .. } = self;
+        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity];
+        let rest = [specular, transmission, diffuse_transmission, sheen_roughness, &mut film.weight];
+        let numbers = first.into_iter().chain(rest).filter_map(|input| input.source.as_mut());
+        let sources = colors.filter_map(|input| input.source.as_mut()).chain(numbers);
+        sources.chain(&mut self.normal).chain(&mut self.clearcoat_normal).for_each(|s| s.for_each_read(change));
     }
 }
 
@@ -84,8 +190,35 @@ impl<T> Input<T> {
 pub enum Source {
     /// A picture.
     Picture(Read),
-    /// The mesh's `displayColor` or `displayOpacity`.
-    DisplayPrimvar,
+    /// The mesh's `displayColor` or `displayOpacity`, times a colour. Numbers ignore the colour.
+    Display(Box<Input<[f32; 3]>>),
+    /// A value that is computed from pictures. Numbers are its first component.
+    Computed(Box<Computed>),
+}
+
+impl Source {
+    /// The mesh's own colour or opacity.
+    pub fn display() -> Self {
+        Self::Display(Box::new(Input::of([1.0; 3])))
+    }
+
+    /// All pictures that are read.
+    pub fn reads(&self) -> Vec<&Read> {
+        match self {
+            Self::Picture(read) => vec![read],
+            Self::Computed(computed) => computed.reads(),
+            Self::Display(factor) => factor.source.as_ref().map_or_else(Vec::new, Self::reads),
+        }
+    }
+
+    /// Calls `change` with each picture that is read.
+    fn for_each_read(&mut self, change: &mut dyn FnMut(&mut Read)) {
+        match self {
+            Self::Picture(read) => change(read),
+            Self::Computed(computed) => computed.for_each_read(change),
+            Self::Display(factor) => factor.source.iter_mut().for_each(|source| source.for_each_read(change)),
+        }
+    }
 }
 
 /// How an input reads a picture: `channels of (texel · scale + bias)`.

@@ -3,11 +3,13 @@
 //! Units and spaces are the stage's own: [`Stage::up`], [`Stage::meters_per_unit`] and [`Stage::times`] tell what they are. Matrices act on
 //! column vectors, as everywhere in throng; USD writes them for row vectors. Times are time codes.
 
+mod computed;
 mod geometry;
 mod material;
 mod skeleton;
 mod view;
 
+pub use computed::*;
 pub use geometry::*;
 pub use material::*;
 pub use skeleton::*;
@@ -18,6 +20,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 
 /// An index that refers to nothing.
 pub const NONE: u32 = u32::MAX;
+
+/// Combines the components of two values.
+pub(crate) fn zip(a: [f32; 4], b: [f32; 4], combine: impl Fn(f32, f32) -> f32) -> [f32; 4] {
+    std::array::from_fn(|i| combine(a[i], b[i]))
+}
 
 /// A composed stage.
 #[derive(Clone, Debug, Default)]

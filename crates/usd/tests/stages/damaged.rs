@@ -83,6 +83,37 @@ fn damaged_binary_files_end_with_an_error_or_a_stage() {
 }
 
 #[test]
+fn damaged_materialx_ends_with_an_error_or_materials() {
+    damage(include_bytes!("../../../../tools/torture/samples/material.mtlx"), "a.mtlx", 600);
+    for depth in [1000, 200_000] {
+        let text = format!(
+            "<materialx>{}{}</materialx>",
+            "<nodegraph name=\"a\">".repeat(depth),
+            "</nodegraph>".repeat(depth)
+        );
+        let layers = Layers::new(&[("a.mtlx", &text)]);
+        let _ = throng_usd::read_materials(&layers.path("a.mtlx"), &[]);
+    }
+    // Entities that double each other's length, and nodes that contain twice their own kind.
+    let entities = "<!DOCTYPE a [<!ENTITY a \"aa\"><!ENTITY b \"&a;&a;\">]><materialx>&b;</materialx>";
+    let layers = Layers::new(&[("a.mtlx", entities)]);
+    assert!(throng_usd::read_materials(&layers.path("a.mtlx"), &[]).is_err());
+    let mut nodes = String::from("<materialx>");
+    for level in 0..60 {
+        let inner = format!("<n{0} name=\"a\" type=\"float\" /><n{0} name=\"b\" type=\"float\" />", level + 1);
+        nodes += &format!(
+            "<nodedef name=\"D{level}\" node=\"n{level}\" /><nodegraph name=\"G{level}\" nodedef=\"D{level}\">{inner}\
+             <output name=\"out\" type=\"float\" nodename=\"a\" /></nodegraph>"
+        );
+    }
+    nodes += "<n0 name=\"x\" type=\"float\" /></materialx>";
+    let layers = Layers::new(&[("a.mtlx", &nodes)]);
+    let start = Instant::now();
+    assert!(layers.read("a.mtlx", &StageOptions::default()).is_ok());
+    assert!(start.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
 fn deep_files_end_with_an_error_or_a_stage() {
     for depth in [100, 1000, 20_000, 200_000] {
         let text = "def \"a\" {\n".repeat(depth) + &"}\n".repeat(depth);

@@ -6,7 +6,9 @@ use throng_usd::{Content, LightKind, NONE, Source, Stage, StageOptions};
 
 /// Number of different names of the materials that visible shapes and subsets show, as `ComputeBoundMaterial` of OpenUSD 26.11 gives them.
 /// `expected.jsonl` has the number of prims, of which each instance has its own.
-const MATERIALS: [(&str, usize); 14] = [
+const MATERIALS: [(&str, usize); 15] = [
+    // From documents of MaterialX, which this build of OpenUSD cannot read.
+    ("OpenChessSet/chess_set.usda", 15),
     ("intent-vfx/scenes/teapotScene.usd", 1),
     ("intent-vfx/scenes/simpleAssetScene.usd", 1),
     ("Vehicles/USD_Mini_Car_Kit/assets/vehicles/vehicleVariants.usda", 6),
@@ -42,7 +44,9 @@ fn stages_have_the_lights_and_materials_of_openusd() {
             _ => false,
         };
         let mut items = stage.groups.iter().flat_map(|group| &group.items);
-        assert_eq!(items.any(|item| shown(&item.content)), wanted["materials"] != 0, "{file}");
+        let is_document = |layer: &std::path::PathBuf| layer.extension().is_some_and(|extension| extension == "mtlx");
+        let has_materials = wanted["materials"] != 0 || stage.layers.iter().any(is_document);
+        assert_eq!(items.any(|item| shown(&item.content)), has_materials, "{file}");
         assert!(stage.warnings.iter().all(|line| !line.contains("/__Prototype_")), "{:#?}", stage.warnings);
     }
 }

@@ -87,7 +87,7 @@ impl<'a> Loader<'a> {
     }
 
     fn material(&mut self, name: &str, desc: &MaterialDesc, place: &Place) -> Result<u32, LoadError> {
-        let converted = material::convert(self.source, desc, &mut self.table, place)?;
+        let converted = material::convert(self.source, desc, (&mut self.table, self.allow), place)?;
         Ok(self.table.add(name, converted))
     }
 
@@ -339,7 +339,7 @@ impl<'a> Loader<'a> {
         let lit = usd::lights::convert(stage, &path, &mut converter, &outer);
         let mut contents = converter.finish();
         let in_file = |line: &String| format!("{}: {line}", path.display());
-        self.warnings.extend(stage.warnings.iter().chain(&usd::warnings(stage)).map(in_file));
+        self.warnings.extend(stage.warnings.iter().chain(&usd::warnings(&stage.materials)).map(in_file));
         self.warnings.extend(lit.warnings);
         if !lit.lights.is_empty() || lit.environment.is_some() {
             let line = "its distant, dome and point lights are left out: write them in `lights` and `environment`";

@@ -69,8 +69,8 @@ enum Step {
 
 fn step(node: &Node) -> Step {
     let kind = Kind::of(&node.id);
-    let two = |name: &str, default: f32| node.numbers(name).map_or(Vec2::splat(default), |[x, y, ..]| Vec2::new(x, y));
-    let one = |name: &str| node.numbers(name).map_or(0.0, |value| value[0]);
+    let two = |name: &str, default: f32| two(node, name, default);
+    let one = |name: &str| one(node, name);
     let affine = Affine2::from_scale_angle_translation;
     let scaled = |scale: Vec2| affine(scale, 0.0, Vec2::ZERO);
     match kind.name {
@@ -111,14 +111,32 @@ fn step(node: &Node) -> Step {
 /// ND_place2d: around its pivot, divided by `scale`, turned clockwise by `rotate` degrees, minus `offset`; with `operationorder` 1 in the
 /// reverse order.
 fn place(node: &Node) -> Affine2 {
-    let two = |name: &str, default: f32| node.numbers(name).map_or(Vec2::splat(default), |[x, y, ..]| Vec2::new(x, y));
-    let one = |name: &str| node.numbers(name).map_or(0.0, |value| value[0]);
-    let pivot = two("pivot", 0.0);
-    let scale = Affine2::from_scale(inverse(two("scale", 1.0)));
-    let turn = Affine2::from_angle(-one("rotate").to_radians());
-    let shift = Affine2::from_translation(-two("offset", 0.0));
-    let inner = if one("operationorder") == 1.0 { scale * turn * shift } else { shift * turn * scale };
+    let [pivot, scale, offset] = [("pivot", 0.0), ("scale", 1.0), ("offset", 0.0)].map(|(name, x)| two(node, name, x));
+    placed(pivot, inverse(scale), -one(node, "rotate"), -offset, one(node, "operationorder") == 1.0)
+}
+
+/// The coordinates of the images of glTF (KHR_texture_transform), whose v points downwards from a pivot at the top.
+pub fn gltf_place(node: &Node) -> Affine2 {
+    let pivot = node.numbers("pivot").map_or(Vec2::Y, |[x, y, ..]| Vec2::new(x, y));
+    let [scale, offset] = [("scale", 1.0), ("offset", 0.0)].map(|(name, x)| two(node, name, x));
+    placed(pivot, scale, one(node, "rotate"), Vec2::new(offset.x, -offset.y), one(node, "operationorder") == 1.0)
+}
+
+/// A scale, a turn in degrees and a shift around a pivot, in this order or the reverse one.
+fn placed(pivot: Vec2, scale: Vec2, degrees: f32, shift: Vec2, reverse: bool) -> Affine2 {
+    let scale = Affine2::from_scale(scale);
+    let turn = Affine2::from_angle(degrees.to_radians());
+    let shift = Affine2::from_translation(shift);
+    let inner = if reverse { scale * turn * shift } else { shift * turn * scale };
     Affine2::from_translation(pivot) * inner * Affine2::from_translation(-pivot)
+}
+
+fn two(node: &Node, name: &str, default: f32) -> Vec2 {
+    node.numbers(name).map_or(Vec2::splat(default), |[x, y, ..]| Vec2::new(x, y))
+}
+
+fn one(node: &Node, name: &str) -> f32 {
+    node.numbers(name).map_or(0.0, |value| value[0])
 }
 
 /// One over each component, and 1 for 0.

@@ -1,12 +1,14 @@
 //! Materials that are bound to geometry.
 //!
-//! [`bindings`] finds the material of a prim and [`surfaces`] reads its network: `network` follows connections, `textures` and `coordinates`
-//! evaluate shaders to a [`wire::Wire`], and `notes` counts what is left out.
+//! [`bindings`] finds the material of a prim and [`surfaces`] reads its network: `network` follows connections, `textures`, `nodes` and
+//! `coordinates` evaluate shaders to a [`wire::Wire`], `spaces` has colour spaces, and `notes` counts what is left out.
 
 mod bindings;
 mod coordinates;
 mod network;
+mod nodes;
 mod notes;
+mod spaces;
 mod surfaces;
 mod textures;
 mod wire;
@@ -79,6 +81,12 @@ impl Materials {
             self.used.push(self.library.materials[material].clone());
         }
         self.slots[material]
+    }
+
+    /// The material of a prim, whether or not it is bound.
+    pub fn read(&mut self, prim: &Prim) -> Material {
+        let name = prim.path().name().unwrap_or_default().to_owned();
+        Material { name, surface: self.library.surface(prim) }
     }
 
     /// All materials that were asked for.

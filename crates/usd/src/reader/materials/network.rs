@@ -1,7 +1,7 @@
 //! The shaders of a network, and what is connected to their inputs.
 
 use super::wire;
-use crate::reader::values::Values;
+use crate::reader::{mtlx, values::Values};
 use openusd::{sdf::Value, usd::Prim};
 use std::rc::Rc;
 
@@ -58,6 +58,14 @@ impl Node {
     /// The text of an input that is not computed by a shader.
     pub fn text(&self, name: &str) -> Option<String> {
         wire::text(&self.value(name)?)
+    }
+
+    /// Path of the prim, with its place in a MaterialX document.
+    pub fn label(&self) -> String {
+        match self.values.value(&self.prim, mtlx::PLACE, None).and_then(|place| wire::text(&place)) {
+            Some(place) => format!("{} ({place})", self.path()),
+            None => self.path().to_owned(),
+        }
     }
 
     /// Path of the prim.

@@ -22,6 +22,7 @@ enum Note {
     Primvar,
     Animated,
     Circle,
+    Space,
     LeftOut,
 }
 
@@ -46,27 +47,32 @@ impl Notes {
 
     /// A surface shader without an entry in the table.
     pub fn surface(&mut self, node: &Node) {
-        self.add(Note::Surface, &node.id, node.path());
+        self.add(Note::Surface, &node.id, &node.label());
     }
 
     /// A shader without an entry in the table, or one that combines more than a material can show.
     pub fn unknown(&mut self, node: &Node) {
-        self.add(Note::Shader, &node.id, node.path());
+        self.add(Note::Shader, &node.id, &node.label());
     }
 
     /// A reader of a primvar that materials cannot read.
     pub fn primvar(&mut self, node: &Node, name: &str) {
-        self.add(Note::Primvar, name, node.path());
+        self.add(Note::Primvar, name, &node.label());
     }
 
     /// A network without an end.
     pub fn cycle(&mut self, node: &Node) {
-        self.add(Note::Circle, "", node.path());
+        self.add(Note::Circle, "", &node.label());
+    }
+
+    /// A colour space that is not known.
+    pub fn space(&mut self, path: &str, name: &str) {
+        self.add(Note::Space, name, path);
     }
 
     /// A part of a surface that is left out.
     pub fn left_out(&mut self, node: &Node, part: &str) {
-        self.add(Note::LeftOut, part, node.path());
+        self.add(Note::LeftOut, part, &node.label());
     }
 
     /// Counts an attribute that changes over time.
@@ -96,6 +102,7 @@ impl Notes {
                 Note::Primvar => format!("materials cannot read primvar `{what}`; its fallback is used"),
                 Note::Animated => "inputs of materials cannot change over time; the first value is used".to_owned(),
                 Note::Circle => "the network has a circle or is too large; a default is used".to_owned(),
+                Note::Space => format!("colour space {what} is unknown; its values are taken as linear"),
                 Note::LeftOut => format!("{what} is left out"),
             };
             values.warn(format!("{first}{others}: {line}"));

@@ -5,9 +5,10 @@
 
 use super::{
     Notes,
-    coordinates::Coordinates,
+    coordinates::{Coordinates, gltf_place},
     network::{Feed, Node},
-    wire::{Wire, numbers, zip},
+    spaces::ColorSpace,
+    wire::{Wire, numbers},
 };
 use crate::{
     NONE, Read, TexelSpace, WrapMode,
@@ -18,6 +19,8 @@ use openusd::usd::Prim;
 
 /// Shaders that one material may evaluate, counted with repetitions. It bounds networks that branch and join.
 const BUDGET: u32 = 2000;
+/// Operations and pictures of one value.
+const LARGEST: usize = 4000;
 /// Shaders between an input and a texture. More of them are a cycle.
 const MAX_DEPTH: u32 = 64;
 
@@ -47,7 +50,8 @@ impl<'a> Evaluator<'a> {
         let wire = match feed {
             Feed::Value(prim, name, value) => {
                 self.notes.check_animation(self.values, &prim, &name);
-                Wire::Constant(decoded(numbers(&value)?, self.color_space(&prim, &name)))
+                let value = numbers(&value)?;
+                Wire::Constant(self.color_space(&prim, &name).map_or(value, |space| space.decode(value)))
             }
             Feed::Output(node, output) => self.output(&node, &output)?,
         };
@@ -79,24 +83,25 @@ impl<'a> Evaluator<'a> {
             "constant" => self.input(node, "value"),
             "arnold:flat" => self.input(node, "color"),
             "normalmap" | "gltf_normalmap" => self.normal_map(node),
+            // Maps of heights, and normals in world space: those of the mesh stay.
+            "bump" | "heighttonormal" | "hextilednormalmap" => {
+                self.notes.left_out(node, &format!("the relief of {}", node.id));
+                return None;
+            }
+            "normal" | "tangent" | "bitangent" => return None,
             "arnold:normal_map" => self.input(node, "input").map(|wire| wire.affine([2.0; 4], [-1.0; 4])),
-            "extract" => {
-                let channel = node.numbers("index").map_or(0.0, |index| index[0]) as u8;
-                return Some(self.input(node, "in")?.channel(channel));
-            }
-            "convert" | "dot" | "swizzle" | "separate2" | "separate3" | "separate4" | "clamp" | "saturate" => {
-                self.input(node, "in")
-            }
-            "combine2" | "combine3" | "combine4" => self.combine(node),
-            "multiply" | "add" | "subtract" | "divide" | "invert" | "range" | "remap" | "mix" => {
-                self.arithmetic(node, kind.name)
-            }
-            "arnold:multiply" => self.product(node, "input1", "input2"),
-            _ => {
-                self.notes.unknown(node);
-                self.first_value(node)
-            }
+            _ => match self.computed(node, &kind) {
+                Ok(wire) => wire,
+                Err(_) => {
+                    self.notes.unknown(node);
+                    self.first_value(node)
+                }
+            },
         }?;
+        if wire.size() > LARGEST {
+            self.notes.cycle(node);
+            return None;
+        }
         Some(match channel_of(output) {
             Some(channel) => wire.channel(channel),
             None => wire,
@@ -107,8 +112,8 @@ impl<'a> Evaluator<'a> {
     fn uv_texture(&mut self, node: &Node) -> Option<Wire> {
         let four = |name: &str, default: [f32; 4]| node.numbers(name).unwrap_or(default);
         let space = match node.text("sourceColorSpace").as_deref() {
-            Some("raw") => Some(TexelSpace::Raw),
-            Some("sRGB") => Some(TexelSpace::Srgb),
+            Some("raw") => self.space(node, "raw"),
+            Some("sRGB") => self.space(node, "srgb"),
             _ => None,
         };
         let read = Read {
@@ -120,16 +125,23 @@ impl<'a> Evaluator<'a> {
         self.read(node, ["file", "st", "fallback"], read, space)
     }
 
-    /// The images of MaterialX.
+    /// The images of MaterialX. Those of single numbers are the first channel.
     fn image(&mut self, node: &Node, kind: &Kind) -> Option<Wire> {
-        let is_color = kind.result.starts_with("color");
+        let is_color = kind.result.starts_with("color") || kind.name == "gltf_colorimage";
+        let is_gltf = kind.name.starts_with("gltf_");
         let read = Read {
-            transform: tiling(node),
+            transform: if is_gltf { gltf_place(node) } else { tiling(node) },
             wrap: [wrap(node.text("uaddressmode").as_deref()), wrap(node.text("vaddressmode").as_deref())],
             space: if is_color { TexelSpace::Auto } else { TexelSpace::Raw },
             ..plain()
         };
-        self.read(node, ["file", "texcoord", "default"], read, None)
+        let wire = self.read(node, ["file", "texcoord", "default"], read, None)?;
+        let wire = if kind.result.starts_with("float") { wire.channel(0) } else { wire };
+        match kind.name {
+            "gltf_image" => wire.product(self.or(node, "factor", 1.0)),
+            "gltf_colorimage" => wire.product(self.or(node, "color", 1.0)),
+            _ => Some(wire),
+        }
     }
 
     /// Arnold's image, whose coordinates are those of the mesh with factors and offsets.
@@ -145,7 +157,7 @@ impl<'a> Evaluator<'a> {
             wrap: [wrap(node.text("swrap").as_deref()), wrap(node.text("twrap").as_deref())],
             ..plain()
         };
-        let space = node.text("color_space").and_then(|name| space_of(&name));
+        let space = node.text("color_space").and_then(|name| self.space(node, &name));
         self.read(node, ["filename", "uvcoords", "missing_texture_color"], read, space)
     }
 
@@ -155,12 +167,15 @@ impl<'a> Evaluator<'a> {
         node: &Node,
         [file, coordinates, fallback]: [&str; 3],
         read: Read,
-        space: Option<TexelSpace>,
+        space: Option<ColorSpace>,
     ) -> Option<Wire> {
         let fallback = node.numbers(fallback);
+        // Only colours have a colour space.
+        let is_color = read.space == TexelSpace::Auto;
         let (picture, named) = match node.input(file) {
             Some(Feed::Value(prim, name, _)) => {
-                (self.pictures.add(self.values, &prim, &name), self.color_space(&prim, &name))
+                let named = if is_color { self.color_space(&prim, &name) } else { None };
+                (self.pictures.add(self.values, &prim, &name), named)
             }
             _ => (NONE, None),
         };
@@ -168,14 +183,22 @@ impl<'a> Evaluator<'a> {
             return Some(Wire::Constant(fallback?).affine(read.scale, read.bias));
         }
         let Coordinates { uvs, transform } = Coordinates::of(node.input(coordinates), self.notes);
-        Some(Wire::Picture(Read {
+        let space = space.or(named);
+        let texels = Wire::Picture(Read {
             picture,
             fallback: fallback.unwrap_or(read.fallback),
             uvs: if uvs.is_empty() { read.uvs } else { uvs },
             transform: read.transform * transform,
-            space: space.or(named).unwrap_or(read.space),
+            space: space.map_or(read.space, |space| space.texels),
+            scale: [1.0; 4],
+            bias: [0.0; 4],
             ..read
-        }))
+        });
+        let linear = match space {
+            Some(space) => space.convert(texels),
+            None => texels,
+        };
+        Some(linear.affine(read.scale, read.bias))
     }
 
     /// The picture that an input of a surface names, over the mesh's first set of texture coordinates.
@@ -184,14 +207,27 @@ impl<'a> Evaluator<'a> {
         let picture = self.pictures.add(self.values, &prim, &name);
         (picture != NONE).then(|| Read {
             picture,
-            space: self.color_space(&prim, &name).unwrap_or_default(),
+            space: self.color_space(&prim, &name).map_or(TexelSpace::Auto, |space| space.texels),
             ..plain()
         })
     }
 
-    /// The encoding in the metadata `colorSpace` of an attribute.
-    fn color_space(&self, prim: &Prim, name: &str) -> Option<TexelSpace> {
-        space_of(&self.values.metadata(prim, name, "colorSpace")?)
+    /// The colour space in the metadata `colorSpace` of an attribute.
+    fn color_space(&mut self, prim: &Prim, name: &str) -> Option<ColorSpace> {
+        let space = self.values.metadata(prim, name, "colorSpace")?;
+        self.named_space(prim.path().as_str(), &space)
+    }
+
+    fn space(&mut self, node: &Node, name: &str) -> Option<ColorSpace> {
+        self.named_space(node.path(), name)
+    }
+
+    fn named_space(&mut self, path: &str, name: &str) -> Option<ColorSpace> {
+        let space = ColorSpace::named(name)?;
+        if space.is_err() {
+            self.notes.space(path, name);
+        }
+        space.ok().or_else(|| ColorSpace::named("raw")?.ok())
     }
 
     /// Readers of primvars. The mesh's own colours are the only ones that a material can read.
@@ -200,7 +236,10 @@ impl<'a> Evaluator<'a> {
         let fallback = ["fallback", "default", "defaultInput"].iter().find_map(|name| node.numbers(name));
         let is_color = kind.name == "geomcolor" || matches!(name.as_deref(), Some("displayColor" | "displayOpacity"));
         if is_color {
-            return Some(Wire::Display(fallback.unwrap_or([1.0; 4])));
+            return Some(Wire::display(fallback.unwrap_or([1.0; 4])));
+        }
+        if matches!(kind.result, "vector2" | "float2") {
+            return Some(Wire::coordinates(name.unwrap_or_default(), Affine2::IDENTITY));
         }
         self.notes.primvar(node, name.as_deref().unwrap_or_default());
         Some(Wire::Constant(fallback?))
@@ -212,96 +251,6 @@ impl<'a> Evaluator<'a> {
         let wire = if name == "file" { self.image(node, &Kind::of(&node.id))? } else { self.input(node, "in")? };
         let s = node.numbers("scale").map_or([1.0; 2], |[x, y, ..]| [x, y]);
         Some(wire.affine([2.0 * s[0], 2.0 * s[1], 2.0, 2.0], [-s[0], -s[1], -1.0, -1.0]))
-    }
-
-    /// Constants, or the picture whose channels are put together again.
-    fn combine(&mut self, node: &Node) -> Option<Wire> {
-        let parts: Vec<_> = (1..=4).map_while(|index| self.input(node, &format!("in{index}"))).collect();
-        let constants: Vec<f32> = parts.iter().filter_map(Wire::constant).map(|value| value[0]).collect();
-        if constants.len() == parts.len() {
-            let part = |index: usize, default| constants.get(index).copied().unwrap_or(default);
-            return Some(Wire::Constant([part(0, 0.0), part(1, 0.0), part(2, 0.0), part(3, 1.0)]));
-        }
-        let wire = parts.into_iter().find(|part| part.constant().is_none())?;
-        let whole = matches!(&wire, Wire::Picture(read) if read.channel == 0) || matches!(wire, Wire::Display(_));
-        if !whole {
-            self.notes.unknown(node);
-        }
-        Some(wire)
-    }
-
-    /// Arithmetic between a value and constants.
-    fn arithmetic(&mut self, node: &Node, name: &str) -> Option<Wire> {
-        let constant = |name: &str, default: f32| node.numbers(name).unwrap_or([default; 4]);
-        match name {
-            "multiply" => self.product(node, "in1", "in2"),
-            "add" => self.sum(node, 1.0),
-            "subtract" => self.sum(node, -1.0),
-            "divide" => {
-                let divisor = constant("in2", 1.0);
-                Some(self.input(node, "in1")?.times(divisor.map(|d| if d == 0.0 { 0.0 } else { 1.0 / d })))
-            }
-            "invert" => Some(self.input(node, "in")?.affine([-1.0; 4], constant("amount", 1.0))),
-            "mix" => self.mix(node),
-            _ => {
-                let [low, high] = [constant("inlow", 0.0), constant("inhigh", 1.0)];
-                let [out_low, out_high] = [constant("outlow", 0.0), constant("outhigh", 1.0)];
-                let width = zip(high, low, |a, b| if a == b { 1.0 } else { a - b });
-                let factor = zip(zip(out_high, out_low, |a, b| a - b), width, |a, b| a / b);
-                let summand = zip(out_low, zip(low, factor, |a, b| a * b), |a, b| a - b);
-                Some(self.input(node, "in")?.affine(factor, summand))
-            }
-        }
-    }
-
-    fn product(&mut self, node: &Node, first: &str, second: &str) -> Option<Wire> {
-        match (self.input(node, first), self.input(node, second)) {
-            (Some(Wire::Constant(factor)), Some(wire)) | (Some(wire), Some(Wire::Constant(factor))) => {
-                Some(wire.times(factor))
-            }
-            (Some(wire), Some(_)) => {
-                self.notes.unknown(node);
-                Some(wire)
-            }
-            (wire, None) | (None, wire) => wire,
-        }
-    }
-
-    /// `in1 + sign · in2`.
-    fn sum(&mut self, node: &Node, sign: f32) -> Option<Wire> {
-        match (self.input(node, "in1"), self.input(node, "in2")) {
-            (Some(wire), Some(Wire::Constant(summand))) => Some(wire.affine([1.0; 4], summand.map(|s| s * sign))),
-            (Some(Wire::Constant(summand)), Some(wire)) => Some(wire.affine([sign; 4], summand)),
-            (Some(wire), Some(_)) => {
-                self.notes.unknown(node);
-                Some(wire)
-            }
-            (wire, None) => wire,
-            (None, wire) => wire.map(|wire| wire.times([sign; 4])),
-        }
-    }
-
-    /// `mix · fg + (1 - mix) · bg`, for constants; otherwise the input that counts more.
-    fn mix(&mut self, node: &Node) -> Option<Wire> {
-        let share = self.input(node, "mix").map_or([0.0; 4], |wire| {
-            wire.constant().unwrap_or_else(|| {
-                self.notes.unknown(node);
-                [0.5; 4]
-            })
-        });
-        match (self.input(node, "fg"), self.input(node, "bg")) {
-            (Some(front), Some(back)) => match (front.constant(), back.constant()) {
-                (_, Some(back)) => Some(front.affine(share, zip(back, share, |value, share| value * (1.0 - share)))),
-                (Some(front), None) => {
-                    Some(back.affine(share.map(|share| 1.0 - share), zip(front, share, |value, share| value * share)))
-                }
-                _ => {
-                    self.notes.unknown(node);
-                    Some(if share[0] > 0.5 { front } else { back })
-                }
-            },
-            (front, back) => front.or(back),
-        }
     }
 
     /// The first input of an unknown shader that has a value.
@@ -405,24 +354,4 @@ fn tiling(node: &Node) -> Affine2 {
     let size: [f32; 2] = std::array::from_fn(|i| if image[i] == 0.0 { 1.0 } else { tile[i] / image[i] });
     let scale = glam::vec2(tiling[0] * size[0], tiling[1] * size[1]);
     Affine2::from_scale_angle_translation(scale, 0.0, -glam::vec2(offset[0] * size[0], offset[1] * size[1]))
-}
-
-/// The encoding that a name of a colour space stands for, with the names of USD, MaterialX, OCIO and Arnold.
-fn space_of(name: &str) -> Option<TexelSpace> {
-    let name = name.to_ascii_lowercase();
-    match name.as_str() {
-        "" | "auto" => None,
-        "srgb" | "srgb_texture" | "srgb_rec709_scene" | "g22_rec709_scene" | "g22_rec709" => Some(TexelSpace::Srgb),
-        _ if name.contains("srgb") && !name.contains("lin") => Some(TexelSpace::Srgb),
-        _ => Some(TexelSpace::Raw),
-    }
-}
-
-/// A constant as linear light.
-fn decoded(value: [f32; 4], space: Option<TexelSpace>) -> [f32; 4] {
-    let decode = |v: f32| if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) };
-    match space {
-        Some(TexelSpace::Srgb) => [decode(value[0]), decode(value[1]), decode(value[2]), value[3]],
-        _ => value,
-    }
 }

@@ -49,3 +49,11 @@ fn read<T>(input: &Input<T>) -> &Read {
         other => panic!("no picture: {other:?}"),
     }
 }
+
+/// How the normal reads its picture.
+fn normal_of(surface: &Surface) -> &Read {
+    match &surface.normal {
+        Some(Source::Picture(read)) => read,
+        other => panic!("no picture: {other:?}"),
+    }
+}

@@ -59,8 +59,7 @@ fn constants_of_all_inputs_are_read() {
         opacity_threshold: 0.375,
         keeps_reflections: false,
         ior: 1.25,
-        normal: None,
-        transmission: Input::of(0.0),
+        ..Surface::default()
     };
     assert_eq!(clean(inputs, ""), expected);
 }
@@ -106,7 +105,7 @@ fn textures_are_read_with_all_their_settings() {
     assert_eq!(surface.diffuse_color.value, [0.0, -1.25, -2.5]);
     assert_eq!(read(&surface.roughness).channel, 1);
     assert_eq!(surface.roughness.value, -1.25);
-    assert_eq!(surface.normal.as_ref(), Some(color));
+    assert_eq!(surface.normal.as_ref(), Some(&Source::Picture(color.clone())));
 }
 
 #[test]
@@ -252,8 +251,8 @@ def Shader "Opacity" {
     string inputs:varname = "displayOpacity"
 }"#;
     let surface = clean(inputs, others);
-    assert_eq!(surface.diffuse_color, Input { value: [0.1, 0.2, 0.3], source: Some(Source::DisplayPrimvar) });
-    assert_eq!(surface.opacity.source, Some(Source::DisplayPrimvar));
+    assert_eq!(surface.diffuse_color, Input { value: [0.1, 0.2, 0.3], source: Some(Source::display()) });
+    assert_eq!(surface.opacity.source, Some(Source::display()));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Shaders of MaterialX, Arnold and others.
 
-use super::{bound_stage, read, surface};
-use crate::{Input, Surface, TexelSpace, WrapMode, reader::test_stage::TestStage};
+use super::{bound_stage, normal_of, read, surface};
+use crate::{Film, Input, Surface, TexelSpace, WrapMode, reader::test_stage::TestStage};
 use glam::Vec2;
 
 /// A surface of this type with these inputs, as the output `output` of `/M`, and other shaders.
@@ -26,6 +26,7 @@ fn clean(id: &str, inputs: &str, others: &str) -> Surface {
 }
 
 const STANDARD: &str = "ND_standard_surface_surfaceshader";
+const OPEN_PBR: &str = "ND_open_pbr_surface_surfaceshader";
 
 #[test]
 fn a_standard_surface_becomes_the_nearest_preview_surface() {
@@ -40,9 +41,13 @@ fn a_standard_surface_becomes_the_nearest_preview_surface() {
         float inputs:emission = 2
         color3f inputs:emission_color = (1, 0.5, 0.25)
         color3f inputs:opacity = (0.5, 0.5, 0.5)";
+    // The coat takes a part of the emission.
+    let emission = clean(STANDARD, inputs, "").emissive_color;
+    let below = |full: f32| full * (1.0 - 0.75 * 0.04);
+    assert!(emission.value.iter().zip([2.0, 1.0, 0.5]).all(|(value, full)| (value - below(full)).abs() < 1e-5));
     let expected = Surface {
         diffuse_color: Input::of([0.1, 0.2, 0.3]),
-        emissive_color: Input::of([2.0, 1.0, 0.5]),
+        emissive_color: emission.clone(),
         metallic: Input::of(0.25),
         roughness: Input::of(0.35),
         clearcoat: Input::of(0.75),
@@ -50,6 +55,9 @@ fn a_standard_surface_becomes_the_nearest_preview_surface() {
         opacity: Input::of(0.5),
         keeps_reflections: false,
         ior: 1.6,
+        diffuse_transmission_color: Input::of([1.0; 3]),
+        sheen_roughness: Input::of(0.3),
+        film: Film { weight: Input::of(0.0), thickness: 0.0, ior: 1.5 },
         ..Surface::default()
     };
     assert_eq!(clean(STANDARD, inputs, ""), expected);
@@ -77,39 +85,92 @@ fn glass_of_a_standard_surface_has_the_color_of_its_transmission() {
 }
 
 #[test]
-fn weaker_specular_reflections_are_a_smaller_index_of_refraction() {
-    // A reflectance of 0.04 at normal incidence, a quarter of it, and the index for 0.01.
+fn weaker_specular_reflections_are_a_weight_or_in_open_pbr_a_smaller_index_of_refraction() {
     let surface = clean(STANDARD, "float inputs:specular = 0.25", "");
+    assert_eq!((surface.specular, surface.ior), (Input::of(0.25), 1.5));
+    // A reflectance of 0.04 at normal incidence, a quarter of it, and the index for 0.01.
+    let surface = clean(OPEN_PBR, "float inputs:specular_weight = 0.25", "");
+    assert_eq!(surface.specular, Input::of(1.0));
     assert!((surface.ior - 1.1 / 0.9).abs() < 1e-5, "{}", surface.ior);
 }
 
 #[test]
-fn an_open_pbr_surface_becomes_the_nearest_preview_surface() {
+fn an_open_pbr_surface_without_a_coat_keeps_its_values() {
     let inputs = "
         float inputs:base_weight = 0.5
         color3f inputs:base_color = (0.2, 0.4, 0.6)
-        float inputs:base_metalness = 1
         float inputs:specular_roughness = 0.6
         float inputs:specular_ior = 1.4
-        float inputs:coat_weight = 0.5
-        float inputs:coat_roughness = 0.2
         float inputs:emission_luminance = 100
         color3f inputs:emission_color = (1, 0.5, 0)
-        float inputs:geometry_opacity = 0.75
-        float inputs:transmission_weight = 0";
+        float inputs:fuzz_weight = 0.5
+        float inputs:thin_film_weight = 0.25
+        float inputs:geometry_opacity = 0.75";
     let expected = Surface {
         diffuse_color: Input::of([0.1, 0.2, 0.3]),
         emissive_color: Input::of([100.0, 50.0, 0.0]),
-        metallic: Input::of(1.0),
         roughness: Input::of(0.6),
-        clearcoat: Input::of(0.5),
-        clearcoat_roughness: Input::of(0.2),
+        clearcoat_roughness: Input::of(0.0),
         opacity: Input::of(0.75),
         keeps_reflections: false,
         ior: 1.4,
+        diffuse_transmission_color: Input::of([0.8; 3]),
+        sheen_color: Input::of([0.5; 3]),
+        sheen_roughness: Input::of(0.5),
+        film: Film { weight: Input::of(0.25), thickness: 500.0, ior: 1.4 },
         ..Surface::default()
     };
-    assert_eq!(clean("ND_open_pbr_surface_surfaceshader", inputs, ""), expected);
+    assert_eq!(clean(OPEN_PBR, inputs, ""), expected);
+}
+
+#[test]
+fn a_coat_of_open_pbr_tints_darkens_and_roughens_what_is_below_it() {
+    let inputs = "
+        color3f inputs:base_color = (0.5, 0.5, 0.5)
+        float inputs:coat_weight = 1
+        color3f inputs:coat_color = (1, 0.5, 0.25)
+        float inputs:coat_roughness = 0.3
+        float inputs:coat_ior = 1.5";
+    let surface = clean(OPEN_PBR, inputs, "");
+    // K = 1 - (1 - 0.04) / 1.5², and the factor (1 - K) / (1 - 0.5 K).
+    let kept = 1.0 - 0.96 / 2.25;
+    let dark = (1.0 - kept) / (1.0 - 0.5 * kept);
+    for (value, tint) in surface.diffuse_color.value.into_iter().zip([1.0, 0.5, 0.25]) {
+        assert!((value - 0.5 * tint * dark).abs() < 1e-5, "{value}");
+    }
+    assert!((surface.roughness.value - (0.3_f32.powi(4) * 3.0).powf(0.25)).abs() < 1e-5);
+    assert!((surface.clearcoat.value - 1.0).abs() < 1e-5);
+    // The base has the coat's index of refraction, so nothing is reflected between them.
+    assert_eq!(surface.ior, 1.0);
+}
+
+#[test]
+fn thin_walls_of_open_pbr_let_a_part_of_the_scattered_light_pass() {
+    let inputs = "
+        bool inputs:geometry_thin_walled = 1
+        color3f inputs:base_color = (0.2, 0.2, 0.2)
+        float inputs:subsurface_weight = 0.5
+        color3f inputs:subsurface_color = (0.4, 0.8, 0.4)";
+    let surface = clean(OPEN_PBR, inputs, "");
+    assert_eq!((surface.diffuse_transmission, surface.volume), (Input::of(0.25), None));
+    assert_eq!(surface.diffuse_transmission_color, Input::of([0.4, 0.8, 0.4]));
+    // Half of the light has the base colour, and a quarter the subsurface colour, of the three quarters that are reflected.
+    let [r, g, _] = surface.diffuse_color.value;
+    assert!((r * 0.75 - (0.1 + 0.1)).abs() < 1e-6 && (g * 0.75 - (0.1 + 0.2)).abs() < 1e-6, "{r} {g}");
+}
+
+#[test]
+fn glass_of_open_pbr_is_a_volume_with_its_color_at_its_depth() {
+    let inputs = "
+        float inputs:transmission_weight = 1
+        color3f inputs:transmission_color = (0.5, 1, 1)
+        float inputs:transmission_depth = 2
+        float inputs:transmission_dispersion_scale = 0.5
+        float inputs:transmission_dispersion_abbe_number = 40";
+    let surface = clean(OPEN_PBR, inputs, "");
+    let volume = surface.volume.unwrap_or_default();
+    assert!((volume.extinction[0] - 0.5_f32.ln() / -2.0).abs() < 1e-6 && volume.extinction[1] == 0.0);
+    assert_eq!((surface.diffuse_color, surface.dispersion), (Input::of([1.0; 3]), 0.25));
 }
 
 #[test]
@@ -139,6 +200,7 @@ fn a_gltf_surface_becomes_the_nearest_preview_surface() {
         keeps_reflections: false,
         ior: 1.3,
         transmission: Input::of(0.25),
+        film: Film { weight: Input::of(0.0), thickness: 100.0, ior: 1.3 },
         ..Surface::default()
     };
     assert_eq!(clean("ND_gltf_pbr_surfaceshader", inputs, ""), expected);
@@ -244,7 +306,8 @@ def Shader "Map" {
     float inputs:scale = 0.5
 }
 def Shader "Image" { uniform token info:id = "ND_image_vector3" asset inputs:file = @a.png@ }"#;
-    let normal = clean(STANDARD, inputs, others).normal.expect("a normal map");
+    let surface = clean(STANDARD, inputs, others);
+    let normal = normal_of(&surface);
     assert_eq!((normal.scale[..3].to_vec(), normal.bias[..3].to_vec()), (vec![1.0, 1.0, 2.0], vec![-0.5, -0.5, -1.0]));
     assert_eq!(normal.space, TexelSpace::Raw);
 }
@@ -331,18 +394,18 @@ fn an_unknown_shader_passes_on_an_input_with_one_warning() {
         color3f inputs:base_color.connect = </M/Noise.outputs:out>
         float inputs:metalness.connect = </M/Noise.outputs:out>";
     let others = r#"
-def Shader "Noise" { uniform token info:id = "ND_ramp4_color3" color3f inputs:value = (0.1, 0.2, 0.3) }"#;
+def Shader "Noise" { uniform token info:id = "ND_noise2d_color3" color3f inputs:value = (0.1, 0.2, 0.3) }"#;
     let stage = shaded("mtlx:surface", STANDARD, inputs, others);
     assert_eq!(surface(&stage).diffuse_color, Input::of([0.1, 0.2, 0.3]));
-    let expected = "/M/Noise: shader ND_ramp4_color3 is not supported in full; one of its inputs is used";
+    let expected = "/M/Noise: shader ND_noise2d_color3 is not supported in full; one of its inputs is used";
     assert_eq!(stage.warning(), expected);
 }
 
 #[test]
 fn parts_that_are_left_out_are_named() {
-    let stage = shaded("mtlx:surface", STANDARD, "float inputs:sheen = 0.5", "");
+    let stage = shaded("mtlx:surface", STANDARD, "float inputs:diffuse_roughness = 0.5", "");
     surface(&stage);
-    assert_eq!(stage.warning(), "/M/Surface: sheen is left out");
+    assert_eq!(stage.warning(), "/M/Surface: diffuse roughness is left out");
 }
 
 #[test]
@@ -367,9 +430,9 @@ def Shader "Surface" {
     let surface = surface(&stage);
     let color = read(&surface.diffuse_color);
     assert_eq!((color.picture, color.space), (0, TexelSpace::Srgb));
+    let normal = normal_of(&surface).clone();
     assert_eq!((surface.roughness, surface.metallic), (Input::of(0.25), Input::of(1.0)));
     assert_eq!(surface.emissive_color, Input::of([10.0, 5.0, 0.0]));
-    let normal = surface.normal.expect("a normal map");
     assert_eq!((normal.picture, normal.space, normal.scale[0], normal.bias[0]), (1, TexelSpace::Raw, 2.0, -1.0));
     assert_eq!(stage.warnings(), Vec::<String>::new());
 }

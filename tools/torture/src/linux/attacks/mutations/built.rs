@@ -42,6 +42,7 @@ pub fn built() -> Vec<Sample> {
     add("stage.usda", include_bytes!("../../../../samples/stage.usda").to_vec());
     add("stage.usdc", include_bytes!("../../../../samples/stage.usdc").to_vec());
     add("stage.usdz", include_bytes!("../../../../samples/stage.usdz").to_vec());
+    add("material.mtlx", include_bytes!("../../../../samples/material.mtlx").to_vec());
     for (name, text) in VARIANTS {
         add(name, text.as_bytes().to_vec());
     }

@@ -38,6 +38,18 @@ const TABLE: &str = r#"(
 )"#;
 
 const STAGE: &str = r#"(meshes: {"a": Usd(file: "stage.usda", fit: 1)}, instances: [Grid(of: "a", count: (2, 1, 2), spacing: (1, 1, 1))])"#;
+/// A material of a MaterialX document, and a stage that refers to it.
+const DOCUMENT: &str = r#"(
+    environment: Constant(radiance: (1, 1, 1)),
+    materials: { "m": MaterialX(file: "m.mtlx", material: "M") },
+    meshes: { "a": Quad() },
+    instances: [Single(of: "a", material: "m")],
+    camera: LookAt(eye: (0, 2, 3), target: (0, 0, 0)),
+)"#;
+const BOUND: &str = r#"#usda 1.0
+def Cube "A" { rel material:binding = </Looks/M> }
+def "Looks" (references = @m.mtlx@</MaterialX/Materials>) {}
+"#;
 const ACTOR: &str = r#"(
     environment: Constant(radiance: (1, 1, 1)),
     meshes: { "crowd": Gltf(file: "actor.gltf", clip: "0", poses: 4), "actor": Gltf(file: "actor.gltf") },
@@ -121,6 +133,8 @@ fn write_companions(campaign: &Campaign, folder: &Path) -> anyhow::Result<()> {
     fs::write(folder.join("hdr.ron"), LIT)?;
     fs::write(folder.join("actor.ron"), ACTOR)?;
     fs::write(folder.join("stage.ron"), STAGE)?;
+    fs::write(folder.join("mtlx.ron"), DOCUMENT)?;
+    fs::write(folder.join("mtlx.usda"), BOUND)?;
     for ending in ["png", "jpg", "webp", "gif", "tga", "bmp", "tiff", "exr", "dds", "ktx2"] {
         let text = TEXTURED.replace("FILE", &format!("m.{ending}"));
         fs::write(folder.join(format!("{ending}.ron")), text)?;

@@ -1,11 +1,18 @@
-//! Surface shaders: the inputs of USD's preview surface, and a table of other shaders to the nearest inputs of it.
+//! Surface shaders: a table of their names, and what each becomes in the model of [`Surface`].
+//!
+//! `standard`, `open_pbr` and `gltf` have the layered ones, and `layers` the formulas that they share.
+
+mod gltf;
+mod layers;
+mod open_pbr;
+mod standard;
 
 use super::{
     network::{Feed, Node},
     textures::Evaluator,
-    wire::{Wire, zip},
+    wire::Wire,
 };
-use crate::{Input, Read, Source, Surface, TexelSpace};
+use crate::{Input, Operation, Read, Source, Surface, TexelSpace};
 
 /// Shaders of surfaces that are mixed or layered. More of them are a cycle.
 const MAX_LAYERS: usize = 16;
@@ -91,25 +98,59 @@ impl Shader<'_, '_> {
     }
 
     fn or(&mut self, name: &str, default: f32) -> Wire {
-        self.input(name).unwrap_or(Wire::Constant([default; 4]))
+        self.evaluator.or(self.node, name, default)
     }
 
-    /// A number that is the same everywhere; otherwise the default.
-    fn number(&self, name: &str, default: f32) -> f32 {
-        self.node.numbers(name).map_or(default, |value| value[0])
-    }
-
-    /// The value of an input times the constant value of a weight.
-    fn weighted(&mut self, weight: &str, default: f32, color: &str, default_color: f32) -> Wire {
-        let color = self.or(color, default_color);
-        match self.or(weight, default) {
-            Wire::Constant(weight) => color.times([weight[0]; 4]),
-            // A picture of weights and a constant colour.
-            weight => match color {
-                Wire::Constant(color) => weight.times(color),
-                color => color,
-            },
+    /// A number that is the same everywhere. One that varies is replaced by a typical value, with a warning.
+    fn number(&mut self, name: &str, default: f32) -> f32 {
+        match self.input(name) {
+            None => default,
+            Some(Wire::Constant(value)) => value[0],
+            Some(wire) => {
+                self.evaluator.notes.left_out(self.node, &format!("the picture of {name}"));
+                wire.single().value
+            }
         }
+    }
+
+    /// A colour that is the same everywhere, like [`Self::number`].
+    fn constant_color(&mut self, name: &str, default: f32) -> [f32; 3] {
+        let wire = self.or(name, default);
+        if wire.constant().is_none() {
+            self.evaluator.notes.left_out(self.node, &format!("the picture of {name}"));
+        }
+        let [r, g, b, _] = wire.typical();
+        [r, g, b]
+    }
+
+    /// The result of an operation. Where colours of the mesh stand in its way, it is its first argument, with a warning.
+    fn apply(&mut self, operation: Operation, arguments: Vec<Wire>) -> Wire {
+        let first = arguments.first().cloned();
+        Wire::apply(operation, arguments)
+            .or_else(|| {
+                self.evaluator.notes.unknown(self.node);
+                first
+            })
+            .unwrap_or(Wire::number(0.0))
+    }
+
+    fn product(&mut self, a: Wire, b: Wire) -> Wire {
+        self.apply(Operation::Multiply, vec![a, b])
+    }
+
+    /// `front · share + back · (1 - share)`.
+    fn mixed(&mut self, back: Wire, front: Wire, share: Wire) -> Wire {
+        let fallback = if share.typical()[0] > 0.5 { front.clone() } else { back.clone() };
+        back.mixed(front, share).unwrap_or_else(|| {
+            self.evaluator.notes.unknown(self.node);
+            fallback
+        })
+    }
+
+    /// The value of an input times that of a weight.
+    fn weighted(&mut self, weight: &str, default: f32, color: &str, default_color: f32) -> Wire {
+        let (color, weight) = (self.or(color, default_color), self.or(weight, default));
+        self.product(color, weight)
     }
 
     fn set(input: &mut Input<f32>, wire: Option<Wire>) {
@@ -119,10 +160,10 @@ impl Shader<'_, '_> {
     }
 
     /// The normal in tangent space. Constant ones are those of the mesh.
-    fn normal(&mut self, name: &str) -> Option<Read> {
-        match self.input(name)?.single().source? {
-            Source::Picture(read) => Some(read),
-            Source::DisplayPrimvar => None,
+    fn normal(&mut self, name: &str) -> Option<Source> {
+        match self.input(name)? {
+            wire @ (Wire::Picture(_) | Wire::Computed(_)) => wire.color().source,
+            _ => None,
         }
     }
 
@@ -130,8 +171,8 @@ impl Shader<'_, '_> {
     fn left_out(&mut self, parts: &[(&str, &str)]) {
         for (name, part) in parts {
             let used = match self.node.input(name) {
-                Some(Feed::Output(..)) => true,
-                Some(Feed::Value(..)) => self.number(name, 0.0) != 0.0,
+                Some(Feed::Output(..)) => self.input(name).is_some_and(|wire| wire != Wire::number(0.0)),
+                Some(Feed::Value(..)) => self.node.numbers(name).is_some_and(|value| value[0] != 0.0),
                 None => false,
             };
             if used {
@@ -161,80 +202,6 @@ impl Shader<'_, '_> {
         surface.ior = self.number("ior", 1.5);
         surface.normal = self.normal("normal");
         self.left_out(&[("displacement", "displacement of UsdPreviewSurface")]);
-        surface
-    }
-
-    fn standard(&mut self) -> Surface {
-        let base = self.weighted("base", 1.0, "base_color", 0.8);
-        let base = self.blended(base, "subsurface", "subsurface_color");
-        let transmission = self.or("transmission", 0.0);
-        let surface = Surface {
-            diffuse_color: self.tinted(base, &transmission, "transmission_color").color(),
-            emissive_color: self.weighted("emission", 0.0, "emission_color", 1.0).color(),
-            metallic: self.or("metalness", 0.0).single(),
-            roughness: self.or("specular_roughness", 0.2).single(),
-            clearcoat: self.or("coat", 0.0).single(),
-            clearcoat_roughness: self.or("coat_roughness", 0.1).single(),
-            opacity: self.or("opacity", 1.0).single(),
-            keeps_reflections: false,
-            ior: self.reflectance("specular", "specular_IOR"),
-            normal: self.normal("normal"),
-            transmission: transmission.single(),
-            ..Surface::default()
-        };
-        self.left_out(&[
-            ("sheen", "sheen"),
-            ("thin_film_thickness", "thin film"),
-            ("diffuse_roughness", "diffuse roughness"),
-        ]);
-        surface
-    }
-
-    fn open_pbr(&mut self) -> Surface {
-        let base = self.weighted("base_weight", 1.0, "base_color", 0.8);
-        let base = self.blended(base, "subsurface_weight", "subsurface_color");
-        let transmission = self.or("transmission_weight", 0.0);
-        let surface = Surface {
-            diffuse_color: self.tinted(base, &transmission, "transmission_color").color(),
-            emissive_color: self.weighted("emission_luminance", 0.0, "emission_color", 1.0).color(),
-            metallic: self.or("base_metalness", 0.0).single(),
-            roughness: self.or("specular_roughness", 0.3).single(),
-            clearcoat: self.or("coat_weight", 0.0).single(),
-            clearcoat_roughness: self.or("coat_roughness", 0.0).single(),
-            opacity: self.or("geometry_opacity", 1.0).single(),
-            keeps_reflections: false,
-            ior: self.reflectance("specular_weight", "specular_ior"),
-            normal: self.normal("geometry_normal"),
-            transmission: transmission.single(),
-            ..Surface::default()
-        };
-        self.left_out(&[
-            ("fuzz_weight", "fuzz"),
-            ("thin_film_weight", "thin film"),
-            ("base_diffuse_roughness", "diffuse roughness"),
-        ]);
-        surface
-    }
-
-    fn gltf(&mut self) -> Surface {
-        let alpha_mode = self.number("alpha_mode", 0.0) as i32;
-        let opacity = if alpha_mode == 0 { Wire::Constant([1.0; 4]) } else { self.or("alpha", 1.0) };
-        let surface = Surface {
-            diffuse_color: self.or("base_color", 1.0).color(),
-            emissive_color: self.weighted("emissive_strength", 1.0, "emissive", 0.0).color(),
-            metallic: self.or("metallic", 1.0).single(),
-            roughness: self.or("roughness", 1.0).single(),
-            clearcoat: self.or("clearcoat", 0.0).single(),
-            clearcoat_roughness: self.or("clearcoat_roughness", 0.0).single(),
-            opacity: opacity.single(),
-            opacity_threshold: if alpha_mode == 1 { self.number("alpha_cutoff", 0.5) } else { 0.0 },
-            keeps_reflections: false,
-            ior: self.reflectance("specular", "ior"),
-            normal: self.normal("normal"),
-            transmission: self.or("transmission", 0.0).single(),
-            ..Surface::default()
-        };
-        self.left_out(&[("iridescence", "iridescence")]);
         surface
     }
 
@@ -288,8 +255,8 @@ impl Shader<'_, '_> {
         }
         if let Some(texture) = self.evaluator.picture(self.node, "normalmap_texture") {
             let normal = Wire::Picture(texture).affine([2.0; 4], [-1.0; 4]);
-            if let Some(Source::Picture(read)) = normal.single().source {
-                surface.normal = Some(Read { space: TexelSpace::Raw, ..read });
+            if let Wire::Picture(read) = normal {
+                surface.normal = Some(Source::Picture(Read { space: TexelSpace::Raw, ..read }));
             }
         }
         surface
@@ -329,53 +296,15 @@ impl Shader<'_, '_> {
         Self::set(&mut surface.opacity, opacity);
         surface
     }
-
-    /// `mix(base, color, weight)` for constants; otherwise the base.
-    fn blended(&mut self, base: Wire, weight: &str, color: &str) -> Wire {
-        let weight = self.number(weight, 0.0).clamp(0.0, 1.0);
-        match (base.constant(), self.or(color, 0.8)) {
-            _ if weight == 0.0 => base,
-            (Some(base), color) => color.affine([weight; 4], base.map(|value| value * (1.0 - weight))),
-            (None, color) if weight == 1.0 => color,
-            (None, Wire::Constant(color)) => base.affine([1.0 - weight; 4], color.map(|value| value * weight)),
-            (None, _) => base,
-        }
-    }
-
-    /// The colour of light that passes through, where all does. throng tints it with the surface's own colour.
-    fn tinted(&mut self, base: Wire, transmission: &Wire, color: &str) -> Wire {
-        match transmission.constant() {
-            Some([weight, ..]) if weight > 0.0 => match (base.constant(), self.or(color, 1.0)) {
-                (Some(base), Wire::Constant(color)) => {
-                    Wire::Constant(zip(base, color, |base, color| base + (color - base) * weight.min(1.0)))
-                }
-                (_, color) if weight >= 0.5 => color,
-                _ => base,
-            },
-            _ => base,
-        }
-    }
-
-    /// The index of refraction whose reflectance is that of the input `ior` times the weight of specular reflections.
-    fn reflectance(&mut self, weight: &str, ior: &str) -> f32 {
-        let (weight, ior) = (self.number(weight, 1.0), self.number(ior, 1.5));
-        if weight == 1.0 || ior <= 0.0 {
-            return ior;
-        }
-        let at_normal = weight.clamp(0.0, 1.0) * ((ior - 1.0) / (ior + 1.0)).powi(2);
-        let root = at_normal.sqrt().min(0.99);
-        (1.0 + root) / (1.0 - root)
-    }
 }
 
 /// Whether all numbers of a surface are finite. Those of pictures were checked before.
 pub fn is_finite(surface: &Surface) -> bool {
-    let single = |input: &Input<f32>| input.value.is_finite();
-    let color = |input: &Input<[f32; 3]>| input.value.iter().all(|value| value.is_finite());
-    let Surface { metallic, roughness, clearcoat, clearcoat_roughness, opacity, transmission, .. } = surface;
-    let colors = [&surface.diffuse_color, &surface.emissive_color];
-    colors.into_iter().chain(&surface.specular_color).all(color)
-        && [metallic, roughness, clearcoat, clearcoat_roughness, opacity, transmission].into_iter().all(single)
-        && surface.ior.is_finite()
-        && surface.opacity_threshold.is_finite()
+    let volume = surface.volume.unwrap_or_default();
+    let single =
+        [surface.ior, surface.opacity_threshold, surface.dispersion, surface.anisotropy.0, surface.anisotropy.1];
+    let film = [surface.film.thickness, surface.film.ior, volume.anisotropy];
+    let numbers = surface.numbers().map(|input| input.value).chain(single).chain(film);
+    let colors = surface.colors().map(|input| input.value).chain([volume.extinction, volume.albedo]);
+    numbers.chain(colors.flatten()).all(f32::is_finite)
 }
