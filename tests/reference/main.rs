@@ -154,9 +154,7 @@ fn context(name: &str) -> &str {
         "FogDesc" => "air: X",
         "PointLight" | "SunLight" | "SpotLight" | "RectangleLight" | "DiscLight" => "lights: [X]",
         "MaterialDesc" | "Diffuse" | "Mirror" | "Emissive" | "Metal" | "Glossy" | "Glass" | "Pbr" | "Hair"
-        | "MaterialXFile" => {
-            "materials: {\"m\": X}"
-        }
+        | "MaterialXFile" => "materials: {\"m\": X}",
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
         "NoiseDesc" | "Valley" | "Bed" => "meshes: {\"t\": Terrain(size: 1, X)}",

@@ -8,6 +8,7 @@
 mod atlas;
 mod baked;
 mod budget;
+mod cages;
 mod cutout;
 mod enlarge;
 mod files;
@@ -53,6 +54,7 @@ pub use throng_scene::text::LoadError;
 #[doc(hidden)]
 pub use throng_scene::text::suggest;
 
+use cages::Cages;
 use geometry::{enclosing, tangents};
 use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};
 use std::{
@@ -141,15 +143,18 @@ fn load_kind(
         Kind::Scene => return load_scene(path, None, options),
         Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
         Kind::Gltf => standalone::gltf::load(path, options, |model| inspect(Inspected::Gltf(model)))?,
-        Kind::Usd => standalone::usd::load(path, options, |stage| inspect(Inspected::Usd(stage)))?,
+        Kind::Usd => {
+            let loaded = standalone::usd::load(path, options, |stage| inspect(Inspected::Usd(stage)))?;
+            return finished(loaded, path, options);
+        }
         Kind::Raw => scn::load(path)?,
     };
-    finished(scene, path, options)
+    finished((scene, Cages::new()), path, options)
 }
 
 /// Completes and names a scene. With `options.strict`, its warnings become an error.
-fn finished(scene: Scene, path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
-    let mut scene = complete(scene, path, &options.view, options.model.stage.size)?;
+fn finished(loaded: (Scene, Cages), path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
+    let mut scene = complete(loaded, path, &options.view, options.model.stage.size)?;
     let is_framed = !matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
         && options.view.eye.is_none()
         && !matches!(options.model.camera, Some(CameraChoice::Of(_)));
@@ -194,11 +199,17 @@ pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
 }
 
 /// The final steps for scenes of all formats.
-fn complete(mut scene: Scene, path: &Path, view: &ViewOptions, size: Option<(u32, u32)>) -> Result<Scene, LoadError> {
-    tangents::add_missing(&mut scene);
-    enclosing::mark(&mut scene);
+fn complete(
+    (mut scene, cages): (Scene, Cages),
+    path: &Path,
+    view: &ViewOptions,
+    size: Option<(u32, u32)>,
+) -> Result<Scene, LoadError> {
     options::view::apply(&mut scene, view, size)?;
     views::apply(&mut scene, view, size)?;
+    cages::refine(&mut scene, cages, size);
+    tangents::add_missing(&mut scene);
+    enclosing::mark(&mut scene);
     limits::check(path, &scene)?;
     Ok(scene)
 }

@@ -1,6 +1,8 @@
 //! Meshes before they are part of a scene, and the file formats that contain one mesh.
 
-use super::{LoadError, geometry::shapes, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, stl::Stl};
+use super::{
+    LoadError, cages::MeshCage, geometry::shapes, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, stl::Stl,
+};
 use std::path::{Path, PathBuf};
 use throng_scene::{Mesh, Shape, TriangleMesh, Wrap};
 
@@ -14,6 +16,8 @@ pub struct MeshSource {
     /// Triangles between `points`; empty if the mesh's own are used.
     pub point_triangles: Vec<[u32; 3]>,
     pub motion: MeshMotion,
+    /// The cage of a subdivision surface that is not refined yet.
+    pub cage: Option<Box<MeshCage>>,
 }
 
 impl MeshSource {
@@ -24,7 +28,7 @@ impl MeshSource {
 
     /// A mesh on which nothing can be scattered, or whose vertices are its points.
     pub fn of_mesh(mesh: Mesh, materials: Vec<u32>) -> Self {
-        Self { mesh, materials, points: Vec::new(), point_triangles: Vec::new(), motion: MeshMotion::Still }
+        Self { mesh, materials, points: Vec::new(), point_triangles: Vec::new(), motion: MeshMotion::Still, cage: None }
     }
 
     /// A shape with one material. Its points are its vertices without repetitions.
@@ -48,7 +52,7 @@ impl MeshSource {
     ) -> Self {
         let slot_count = materials.len() as u32;
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Triangles(triangles), slot_count };
-        Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still }
+        Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still, cage: None }
     }
 
     /// The points on which copies can be scattered, each once, and the triangles between them. Both are empty for a sphere.

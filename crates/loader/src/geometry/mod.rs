@@ -8,5 +8,6 @@ pub mod normals;
 pub mod polygons;
 pub mod shapes;
 pub mod subdivide;
+pub mod subdivision;
 pub mod tangents;
 pub mod transform;

@@ -122,6 +122,7 @@ impl FlatModel {
             placed: true,
             skin: part.skin,
             deformers: placed_deformers(deformers, placement),
+            surface: None,
         });
     }
 }

@@ -123,6 +123,7 @@ pub fn into_source(
         mesh: mesh(name, shown, model.materials.len()),
         materials: model.materials,
         motion,
+        cage: None,
     })
 }
 

@@ -136,6 +136,7 @@ impl LoadOptions {
             ("--scene", model.scene.is_some(), is_gltf || is_usd, "glTF and USD files have several scenes or prims"),
             ("--variant", !model.variants.is_empty(), is_gltf || is_usd, "glTF and USD files have variants"),
             ("--purpose", !model.purposes.is_empty(), is_usd, "USD files have purposes"),
+            ("--subdivision", model.subdivision.is_some(), is_usd, "USD files have subdivision surfaces"),
         ];
         for (flag, given, fits, what) in of_others {
             if given && !fits {

@@ -8,7 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use glam::Vec3;
 use std::path::PathBuf;
 use throng_base::choice::choice;
-use throng_scene::desc::Purpose;
+use throng_scene::desc::{Purpose, Subdivision};
 
 /// Options for standalone models. Some also apply to models in scene files, as noted. `environment_rotation` is in degrees, about +Y.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -57,6 +57,12 @@ pub struct ModelOptions {
     /// Draw only geometry of these purposes of a USD file, besides that of none: render, proxy, guide [default: render]
     #[cfg_attr(feature = "cli", arg(long = "purpose", id = "purpose", value_name = "NAME", value_delimiter = ',', value_parser = flags::choice::<Purpose>()))]
     pub purposes: Vec<Purpose>,
+    /// Level of the subdivision surfaces of a USD file: auto, or 0 (their cages) to 7 [default: auto]
+    ///
+    /// Each level has four times as many triangles. With auto, edges have at most about four pixels where the film shows a surface nearest.
+    /// A .ron scene has `subdivision` in the entries of its meshes
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LEVEL"))]
+    pub subdivision: Option<Subdivision>,
     /// Also allow references to files in this folder, not only in the model's own. Also applies to models in a .ron scene (repeatable)
     #[cfg_attr(feature = "cli", arg(long = "allow-dir", value_name = "PATH"))]
     pub allow_dirs: Vec<PathBuf>,

@@ -284,6 +284,7 @@ impl<'a> Build<'a> {
             placed: false,
             skin: part.skin,
             deformers: self.meshes[part.mesh as usize].deformers.clone(),
+            surface: None,
         };
         let (mesh, slot_base) = self.add_mesh(part.mesh, triangles);
         self.scene.deforming.push(DeformingMesh {

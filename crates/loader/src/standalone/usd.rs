@@ -3,6 +3,7 @@
 use super::{Stage as Surroundings, settings};
 use crate::{
     LoadError, LoadOptions,
+    cages::Cages,
     materials::{Materials, Slots},
     options::{CameraChoice, choose},
     ron::{
@@ -19,11 +20,11 @@ use throng_usd::Stage;
 /// Longest side of the picture of a camera, in pixels.
 const LONGEST: f32 = 960.0;
 
-/// Loads a stage as a complete scene. Passes it to `inspect` first.
+/// Loads a stage as a complete scene, but for its subdivision surfaces, which are still to be refined. Passes it to `inspect` first.
 ///
 /// # Errors
 /// As [`usd::read`]. Also if the stage lacks the selected camera, or if nothing is visible.
-pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) -> Result<Scene, LoadError> {
+pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) -> Result<(Scene, Cages), LoadError> {
     let stage = usd::read(path, &options.usd()?)?;
     inspect(&stage);
     let chosen = chosen_camera(&stage, options).map_err(|message| LoadError::file(path, message))?;
@@ -31,8 +32,9 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let clock = Clock::new(&stage.times);
     let mut table = Materials::default();
     let mut converter = Converter::new(&stage, path, &mut table, outer);
+    converter.subdivide(options.model.subdivision.unwrap_or_default());
     let lit = lights::convert(&stage, path, &mut converter, &outer);
-    let Contents { sources, mut lists, names } = converter.finish();
+    let Contents { sources, mut lists, names, warnings } = converter.finish();
     if !has_lamps(&stage) {
         color_like_clay(&mut table);
     }
@@ -44,12 +46,18 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let (source, file) = (Source { path: path.into(), ..Source::default() }, SceneFile::default());
     let placing = Placing::of_lists(&source, &file, sources, &Resolved { lists, names, top });
     let placed = placing.and_then(|placing| placing.add_to(&mut scene));
-    placed.map_err(|error| LoadError::file(path, error.message()))?;
+    let cages = placed.map_err(|error| LoadError::file(path, error.message()))?;
     let slots = Slots::of(std::mem::take(&mut scene.material_slots));
     scene.lights = lit.lights;
     let in_file = |line: &String| format!("{}: {line}", path.display());
-    scene.warnings =
-        stage.warnings.iter().chain(&usd::warnings(&stage.materials)).map(in_file).chain(lit.warnings).collect();
+    scene.warnings = stage
+        .warnings
+        .iter()
+        .chain(&usd::warnings(&stage.materials))
+        .chain(&warnings)
+        .map(in_file)
+        .chain(lit.warnings)
+        .collect();
     scene.notes = notes(&stage, chosen, options);
     let mut surroundings = Surroundings::new(options);
     surroundings.is_lit = lit.environment.is_some() || has_lamps(&stage);
@@ -87,7 +95,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         // Whoever placed lights and a camera has chosen how bright the picture is.
         scene.settings.metering = Metering::Off;
     }
-    Ok(scene)
+    Ok((scene, cages))
 }
 
 /// Gives all objects the colour of clay if none has a material or a colour. White would hardly show their shape.

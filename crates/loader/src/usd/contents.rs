@@ -1,12 +1,14 @@
 //! The groups of a stage as lists of placements, and its shapes as meshes.
 
 use super::{
+    cage,
     clock::Clock,
     curves, deform,
     materials::{StageMaterials, Wearer, needs},
     mesh::{self, Needs},
 };
 use crate::{
+    cages::MeshCage,
     geometry::{shapes, transform::is_invertible},
     materials::Materials,
     meshes::MeshSource,
@@ -20,8 +22,14 @@ use crate::{
 use glam::{Affine3, DAffine3, DQuat, DVec3, Vec3};
 use std::{collections::HashMap, f64::consts::FRAC_PI_2, path::Path, rc::Rc, sync::Arc};
 use throng_base::math::{Aabb, thicken_matrix};
-use throng_scene::{Mesh, NONE, Shape as SceneShape, Track, desc::Choose};
-use throng_usd::{Axis, Content, Copies, Interpolation, PointCloud, Round, Sampled, Shape, ShapeKind, Stage};
+use throng_scene::{
+    Mesh, NONE, Shape as SceneShape, Track,
+    desc::{Choose, Subdivision},
+};
+use throng_usd::{
+    Axis, Content, Copies, Interpolation, PointCloud, PolygonMesh, Round, Sampled, Scheme, Shape, ShapeKind,
+    SkeletonPose, Stage,
+};
 
 /// Segments around round shapes.
 const SEGMENTS: u32 = 64;
@@ -38,6 +46,8 @@ pub struct Contents {
     pub lists: Vec<Vec<Item>>,
     /// Names of the lists.
     pub names: Vec<String>,
+    /// One line for each surface that is not drawn as the stage says.
+    pub warnings: Vec<String>,
 }
 
 impl Contents {
@@ -117,6 +127,7 @@ pub struct Converter<'a> {
     lamps: Vec<Item>,
     /// What the materials of a shape read of it, by the shape and the materials.
     needs: HashMap<(u32, &'a [u32]), Rc<Needs>>,
+    subdivision: Subdivision,
     out: Contents,
 }
 
@@ -133,8 +144,14 @@ impl<'a> Converter<'a> {
             spheres: None,
             lamps: Vec::new(),
             needs: HashMap::new(),
+            subdivision: Subdivision::default(),
             out: Contents::default(),
         }
+    }
+
+    /// Refines subdivision surfaces to this level.
+    pub fn subdivide(&mut self, subdivision: Subdivision) {
+        self.subdivision = subdivision;
     }
 
     /// Makes the world's shape with this name emit light.
@@ -276,6 +293,7 @@ impl<'a> Converter<'a> {
                 let moving = deform::moving(mesh, built, skeleton, &self.clock);
                 let mut source = MeshSource::of_triangles(name, moving.mesh, rows, Vec::new(), Vec::new());
                 source.motion = moving.motion;
+                source.cage = self.cage(shape, mesh, needs, skeleton);
                 return Some(source);
             }
             ShapeKind::Curves(set) => {
@@ -297,6 +315,37 @@ impl<'a> Converter<'a> {
             }
         };
         (!solid.triangles.is_empty()).then(|| MeshSource::of_unsplit_shape(name, solid, row))
+    }
+
+    /// The cage of a subdivision surface that is to be refined.
+    fn cage(
+        &mut self,
+        shape: &Shape,
+        mesh: &PolygonMesh,
+        needs: &Needs,
+        skeleton: Option<&SkeletonPose>,
+    ) -> Option<Box<MeshCage>> {
+        let level = match self.subdivision {
+            // Smaller triangles would show the same surface.
+            Subdivision::Auto if mesh.scheme == Scheme::Bilinear => return None,
+            Subdivision::Level(0) => return None,
+            Subdivision::Level(level) => Some(level),
+            Subdivision::Auto => None,
+        };
+        let (points, deformers) = deform::of_cage(mesh, skeleton, &self.clock);
+        match cage::of(shape, mesh, needs, points)? {
+            Ok(cage) => {
+                if cage::is_triangulated(mesh) {
+                    let line = "Loop's scheme divides triangles only; its other faces are divided as triangles";
+                    self.out.warnings.push(format!("{}: {line}", shape.name));
+                }
+                Some(Box::new(MeshCage { cage, deformers: deformers.map(Arc::new), level }))
+            }
+            Err(cause) => {
+                self.out.warnings.push(format!("{}: {cause}; its cage is drawn", shape.name));
+                None
+            }
+        }
     }
 
     /// A list of spheres at points, in the colours of the points. `row` is the row of their material in one colour.
@@ -590,5 +639,6 @@ pub fn lamp(name: &str, shape: SceneShape, row: u32) -> MeshSource {
         points: Vec::new(),
         point_triangles: Vec::new(),
         motion: MeshMotion::Still,
+        cage: None,
     }
 }

@@ -25,10 +25,41 @@ pub struct Moving {
     pub motion: MeshMotion,
 }
 
+/// The points of a cage at rest, and its deformers if it moves. They go with the rig of [`moving`].
+pub fn of_cage(
+    mesh: &PolygonMesh,
+    skeleton: Option<&SkeletonPose>,
+    clock: &Clock,
+) -> (Vec<[f32; 3]>, Option<Deformers>) {
+    let points = mesh.points.first();
+    let target = |moved: &[[f32; 3]]| {
+        let pairs = moved.iter().zip(points);
+        let positions = pairs.map(|(to, from)| (Vec3::from(*to) - Vec3::from(*from)).to_array()).collect();
+        MorphTarget { positions, ..MorphTarget::default() }
+    };
+    match (skeleton.zip(mesh.skin.as_ref()), &mesh.points) {
+        (Some((skeleton, skin)), _) => {
+            let skinned = Skinned { mesh, skeleton, skin, clock };
+            let deformers = skinned.deformers(0..points.len() as u32, &target);
+            let played = skinned.played(deformers.targets.len());
+            if played.moves {
+                return (points.clone(), Some(deformers));
+            }
+            let rest = TriangleMesh { positions: points.clone(), ..TriangleMesh::default() };
+            (posed(rest, &deformers, &played.joints, &played.weights).positions, None)
+        }
+        (None, Sampled::Moving(samples)) => {
+            let targets = samples[1..].iter().map(|(_, moved)| target(moved)).collect();
+            (points.clone(), Some(Deformers { targets, ..Deformers::default() }))
+        }
+        (None, Sampled::Still(_)) => (points.clone(), None),
+    }
+}
+
 /// The mesh with its movement: of its skeleton if it has one, otherwise of its points.
 pub fn moving(mesh: &PolygonMesh, built: Built, skeleton: Option<&SkeletonPose>, clock: &Clock) -> Moving {
     match (skeleton.zip(mesh.skin.as_ref()), &mesh.points) {
-        (Some((skeleton, skin)), _) => Skinned { mesh, built, skeleton, skin, clock }.moving(),
+        (Some((skeleton, skin)), _) => Skinned { mesh, skeleton, skin, clock }.moving(built),
         (None, Sampled::Moving(samples)) => by_samples(built, samples, clock),
         (None, Sampled::Still(_)) => Moving { mesh: built.mesh, motion: MeshMotion::Still },
     }
@@ -102,6 +133,7 @@ fn alive(mesh: TriangleMesh, rig: Rig, skin: u32, deformers: Deformers, playback
         placed: false,
         skin,
         deformers: Arc::new(deformers),
+        surface: None,
     };
     // Indices of mesh and actor are assigned when the mesh is placed.
     let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
@@ -112,22 +144,42 @@ fn alive(mesh: TriangleMesh, rig: Rig, skin: u32, deformers: Deformers, playback
 /// A mesh that joints and blend shapes deform.
 struct Skinned<'a> {
     mesh: &'a PolygonMesh,
-    built: Built,
     skeleton: &'a SkeletonPose,
     skin: &'a throng_usd::Skin,
     clock: &'a Clock,
 }
 
+/// The rig of a skinned mesh, and its first pose.
+struct Played {
+    rig: Rig,
+    playback: Playback,
+    /// Index of the skin, or [`NONE`].
+    skin: u32,
+    joints: Vec<Affine3A>,
+    weights: Vec<f32>,
+    /// Whether there is more than one pose.
+    moves: bool,
+}
+
 impl Skinned<'_> {
-    fn moving(mut self) -> Moving {
-        let deformers = self.deformers();
+    fn moving(self, mut built: Built) -> Moving {
+        let deformers = self.deformers(built.points.iter().copied(), &|moved| target(&built, moved));
+        let Played { rig, playback, skin, joints, weights, moves } = self.played(deformers.targets.len());
+        turn_mirrored(&mut built.mesh.triangles, &deformers, &joints);
+        if moves {
+            return alive(built.mesh, rig, skin, deformers, playback);
+        }
+        Moving { mesh: posed(built.mesh, &deformers, &joints, &weights), motion: MeshMotion::Still }
+    }
+
+    fn played(&self, targets: usize) -> Played {
         let weighed = self.weights();
         let first = self.first_time(&weighed);
         let time = ClipTime { clock: self.clock, first };
         let joint_count = self.skeleton.joints.len();
         let skin = if self.skin.joints_per_point > 0 && joint_count > 0 { 0 } else { NONE };
         let mut channels = self.joint_channels(&time);
-        let mut root = holder(deformers.targets.len());
+        let mut root = holder(targets);
         root.weights = weighed.first().clone();
         if let Sampled::Moving(samples) = &weighed {
             channels.push(Channel {
@@ -144,11 +196,7 @@ impl Skinned<'_> {
         let mut pose = RigPose::default();
         pose.evaluate(&rig, &[time.playback()], 0.0);
         pose.palette(&rig, skin, &mut joints);
-        turn_mirrored(&mut self.built.mesh.triangles, &deformers, &joints);
-        if moves {
-            return alive(self.built.mesh, rig, skin, deformers, time.playback());
-        }
-        Moving { mesh: posed(self.built.mesh, &deformers, &joints, pose.weights(HOLDER)), motion: MeshMotion::Still }
+        Played { playback: time.playback(), skin, joints, weights: pose.weights(HOLDER).to_vec(), moves, rig }
     }
 
     /// Time of the first sample in seconds; 0 if nothing moves.
@@ -217,11 +265,12 @@ impl Skinned<'_> {
         channels
     }
 
-    fn deformers(&self) -> Deformers {
+    /// The deformers of vertices at these points. `target` makes the target of moved points.
+    fn deformers(&self, vertices: impl Iterator<Item = u32>, target: &dyn Fn(&[[f32; 3]]) -> MorphTarget) -> Deformers {
         let per_point = self.skin.joints_per_point as usize;
         let per_vertex = per_point.next_multiple_of(GROUP);
         let mut deformers = Deformers { joints_per_vertex: per_vertex as u32, ..Deformers::default() };
-        for &point in self.built.points.iter().filter(|_| per_point > 0) {
+        for point in vertices.filter(|_| per_point > 0) {
             let first = point as usize * per_point;
             let joints = self.skin.joints[first..first + per_point].iter().map(|&joint| joint as u16);
             deformers.joints.extend(joints.chain(std::iter::repeat_n(0, per_vertex - per_point)));
@@ -244,7 +293,7 @@ impl Skinned<'_> {
                     None if all => by(i, offset),
                     None => {}
                 });
-                target(&self.built, &moved)
+                target(&moved)
             }));
         }
         deformers

@@ -131,7 +131,7 @@ fn triangles(mesh: &PolygonMesh) -> Vec<(u32, [u32; 3])> {
 }
 
 /// The slot of each face; empty for a mesh without subsets. The faces in no subset have the last slot.
-fn slots(mesh: &PolygonMesh) -> Vec<u32> {
+pub(super) fn slots(mesh: &PolygonMesh) -> Vec<u32> {
     if mesh.subsets.is_empty() {
         return Vec::new();
     }
@@ -146,31 +146,31 @@ fn slots(mesh: &PolygonMesh) -> Vec<u32> {
 
 /// A corner of a triangle.
 #[derive(Clone, Copy)]
-struct Element {
-    point: u32,
-    corner: u32,
-    face: u32,
+pub(super) struct Element {
+    pub point: u32,
+    pub corner: u32,
+    pub face: u32,
     /// Number of the corners around the point that share their normal, if normals are averaged.
-    cluster: u32,
+    pub cluster: u32,
     /// Whether it has no colour.
-    is_white: bool,
+    pub is_white: bool,
 }
 
 /// The values of a mesh that its vertices have.
-struct Attributes<'a> {
+pub(super) struct Attributes<'a> {
     /// Authored normals. None if they are averaged, or for flat shading.
     normals: Option<&'a Primvar<[f32; 3]>>,
     is_flat: bool,
-    uvs: Vec<&'a Primvar<[f32; 2]>>,
-    colors: Option<&'a Primvar<[f32; 3]>>,
-    opacities: Option<&'a Primvar<f32>>,
+    pub uvs: Vec<&'a Primvar<[f32; 2]>>,
+    pub colors: Option<&'a Primvar<[f32; 3]>>,
+    pub opacities: Option<&'a Primvar<f32>>,
 }
 
 /// The numbers of a vertex's values: normal, two sets of texture coordinates, colour and opacity.
 type ValueIds = [u32; 5];
 
 impl<'a> Attributes<'a> {
-    fn new(shape: &'a Shape, mesh: &'a PolygonMesh, needs: &Needs) -> Self {
+    pub fn new(shape: &'a Shape, mesh: &'a PolygonMesh, needs: &Needs) -> Self {
         let set = |name: &String| mesh.uvs.iter().find(|(own, _)| own == name).map(|(_, primvar)| primvar);
         let is_polygonal = mesh.scheme == Scheme::None;
         let normals = mesh.normals.as_ref().filter(|_| is_polygonal);
@@ -215,7 +215,7 @@ impl<'a> Attributes<'a> {
 }
 
 /// The number of a corner's value among the values of a primvar.
-fn id<T>(primvar: &Primvar<T>, Element { point, corner, face, .. }: Element) -> u32 {
+pub(super) fn id<T>(primvar: &Primvar<T>, Element { point, corner, face, .. }: Element) -> u32 {
     let element = match primvar.interpolation {
         Interpolation::Constant => 0,
         Interpolation::Uniform => face,

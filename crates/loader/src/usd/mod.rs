@@ -1,5 +1,6 @@
 //! USD stages as objects of a scene. `throng_usd` reads the files.
 
+mod cage;
 pub mod cameras;
 mod clock;
 mod contents;

@@ -3,6 +3,7 @@
 use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Quad, RibbonDesc, TerrainDesc, Torus, values};
 use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
+use std::str::FromStr;
 use throng_base::choice::choice;
 
 /// An entry of the `meshes` section, by its name: a shape in its own coordinate space. Placements copy it into the scene.
@@ -126,6 +127,37 @@ pub struct UsdFile {
     /// As [`MeshFile::fit`], with the bounds at the first frame.
     #[serde(default)]
     pub fit: Option<BoxSize>,
+    /// Level of subdivision surfaces, 0 (their cages) to 7: each level has four times as many triangles. Default: by their largest size in
+    /// pixels over the whole film.
+    #[serde(default)]
+    pub subdivision: Option<u32>,
+}
+
+/// Level of subdivision surfaces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subdivision {
+    /// By their largest size in pixels over the whole film.
+    #[default]
+    Auto,
+    /// This level, 0 (their cages) to [`MOST_SUBDIVISION`].
+    Level(u32),
+}
+
+/// The finest level of subdivision surfaces.
+pub const MOST_SUBDIVISION: u32 = 7;
+
+impl FromStr for Subdivision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => match text.parse() {
+                Ok(level) if level <= MOST_SUBDIVISION => Ok(Self::Level(level)),
+                _ => Err(format!("write auto, or a level from 0 to {MOST_SUBDIVISION}")),
+            },
+        }
+    }
 }
 
 choice! {

@@ -50,7 +50,7 @@ pub use environment::{Constant, EnvironmentDesc, EnvironmentImage, Gradient, Moo
 pub use file::SceneFile;
 pub use light::{DiscLight, LightDesc, PointLight, RectangleLight, SpotLight, SunLight};
 pub use material::*;
-pub use mesh::{GltfFile, MeshDesc, MeshFile, Purpose, UsdFile};
+pub use mesh::{GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, UsdFile};
 pub use motion::{
     BendDesc, Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase,
     Rotations, Shake, Spin, Sway, Towards, Turns, Wave,

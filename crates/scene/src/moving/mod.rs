@@ -8,4 +8,5 @@ pub mod placement_table;
 pub mod placements;
 #[doc(hidden)]
 pub mod rig;
+mod surface;
 pub mod timeline;

@@ -3,6 +3,7 @@
 //! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up, seconds. A rig's
 //! root space is the space of its model.
 
+pub use super::surface::{Block, Pattern, Stencils, SubdivisionSurface};
 use crate::animated::Track;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
@@ -217,7 +218,10 @@ pub struct Piece {
     pub placed: bool,
     /// Index into [`Rig::skins`], or [`crate::NONE`].
     pub skin: u32,
+    /// Of its vertices, or of the points of the cage of `surface`.
     pub deformers: Arc<Deformers>,
+    /// The subdivision surface that the vertices are on.
+    pub surface: Option<Arc<SubdivisionSurface>>,
 }
 
 choice! {

@@ -204,12 +204,13 @@ impl ar::Resolver for Resolver {
         if path.as_os_str() == OPTIONS_LAYER {
             return Ok(Box::new(io::Cursor::new(self.options.clone().into_bytes())));
         }
-        if let Some(document) = path.to_str().and_then(|name| name.strip_suffix(AS_LAYER)) {
+        let document = path.to_str().and_then(|name| name.strip_suffix(AS_LAYER));
+        // Also files that cannot be read: who watches the files of a scene waits for them to be mended.
+        let file = document.map_or_else(|| outer(path), Path::new);
+        record(file, file.metadata().ok().map(|metadata| metadata.len()));
+        if let Some(document) = document {
             return Ok(Box::new(io::Cursor::new(self.document(document)?)));
         }
-        // Also files that cannot be read: who watches the files of a scene waits for them to be mended.
-        let file = outer(path);
-        record(file, file.metadata().ok().map(|metadata| metadata.len()));
         let asset = self.inner.open_asset(path)?;
         let content = asset.into_buffer()?;
         let content = text::repaired(&content)?.map_or(content, ar::AssetBuffer::from);

@@ -5,7 +5,7 @@ use super::{
     skeleton::{self, SkelBound},
     values::Values,
 };
-use crate::{Interpolation, PolygonMesh, Primvar, Sampled, Scheme, Subset};
+use crate::{BoundaryRule, FaceVaryingRule, Interpolation, PolygonMesh, Primvar, Sampled, Scheme, Subset};
 use openusd::{sdf, usd::Prim};
 
 /// A mesh, with the numbers of its elements and the prims of its subsets.
@@ -41,6 +41,11 @@ pub fn read(values: &Values, prim: &Prim, skel: &SkelBound) -> Option<ReadMesh> 
         holes: holes(values, prim, elements.faces),
         left_handed: values.token(prim, "orientation").as_deref() == Some("leftHanded"),
         scheme: scheme(values, prim),
+        creases: creases(values, prim, elements.points),
+        sharp_points: sharp_points(values, prim, elements.points),
+        boundary: boundary(values, prim),
+        face_varying: face_varying(values, prim),
+        smooth_triangles: values.token(prim, "triangleSubdivisionRule").as_deref() == Some("smooth"),
         normals: normals(values, prim, elements),
         uvs: primvars::texture_coordinates(values, prim, elements),
         subsets,
@@ -118,6 +123,77 @@ fn scheme(values: &Values, prim: &Prim) -> Scheme {
         Some(other) => {
             values.warn(format!("{}: subdivision scheme `{other}` is unknown; polygons are shown", prim.path()));
             Scheme::None
+        }
+    }
+}
+
+/// Sharp edges: chains of points, with a sharpness for each chain or for each of its edges.
+fn creases(values: &Values, prim: &Prim, points: usize) -> Vec<([u32; 2], f32)> {
+    let indices: Vec<i32> = values.get(prim, "creaseIndices").unwrap_or_default();
+    let lengths: Vec<i32> = values.get(prim, "creaseLengths").unwrap_or_default();
+    let sharpness: Vec<f32> = values.get(prim, "creaseSharpnesses").unwrap_or_default();
+    let lengths: Vec<usize> = lengths.iter().map(|&length| usize::try_from(length).unwrap_or_default()).collect();
+    let edge_count: usize = lengths.iter().map(|length| length.saturating_sub(1)).sum();
+    let fits = lengths.iter().try_fold(0_usize, |sum, length| sum.checked_add(*length)) == Some(indices.len());
+    if !fits || (sharpness.len() != lengths.len() && sharpness.len() != edge_count) {
+        values.warn(format!("{}: the numbers of its creases do not match; they are ignored", prim.path()));
+        return Vec::new();
+    }
+    let per_edge = sharpness.len() == edge_count;
+    let (mut creases, mut rest, mut lost) = (Vec::new(), &indices[..], 0);
+    for (number, &length) in lengths.iter().enumerate() {
+        let (chain, others) = rest.split_at(length);
+        rest = others;
+        for pair in chain.windows(2) {
+            let own = sharpness[if per_edge { creases.len() + lost } else { number }];
+            match [pair[0], pair[1]].map(|index| u32::try_from(index).ok().filter(|&i| (i as usize) < points)) {
+                [Some(a), Some(b)] if a != b && own.is_finite() => creases.push(([a, b], own)),
+                _ => lost += 1,
+            }
+        }
+    }
+    if lost > 0 {
+        values.warn(format!("{}: {lost} creases are between no points; they are ignored", prim.path()));
+    }
+    creases
+}
+
+fn sharp_points(values: &Values, prim: &Prim, points: usize) -> Vec<(u32, f32)> {
+    let indices: Vec<i32> = values.get(prim, "cornerIndices").unwrap_or_default();
+    let sharpness: Vec<f32> = values.get(prim, "cornerSharpnesses").unwrap_or_default();
+    let pairs = indices.iter().zip(&sharpness);
+    let valid = pairs.filter_map(|(&index, &own)| Some((u32::try_from(index).ok()?, own)));
+    let valid: Vec<(u32, f32)> = valid.filter(|(index, own)| (*index as usize) < points && own.is_finite()).collect();
+    if valid.len() < indices.len().max(sharpness.len()) {
+        values.warn(format!("{}: some of its sharp corners are no points; they are ignored", prim.path()));
+    }
+    valid
+}
+
+fn boundary(values: &Values, prim: &Prim) -> BoundaryRule {
+    match values.token(prim, "interpolateBoundary").as_deref() {
+        Some("none") => BoundaryRule::None,
+        Some("edgeOnly") => BoundaryRule::EdgeOnly,
+        None | Some("edgeAndCorner") => BoundaryRule::EdgeAndCorner,
+        Some(other) => {
+            values.warn(format!("{}: interpolateBoundary `{other}` is unknown; it is edgeAndCorner", prim.path()));
+            BoundaryRule::EdgeAndCorner
+        }
+    }
+}
+
+fn face_varying(values: &Values, prim: &Prim) -> FaceVaryingRule {
+    match values.token(prim, "faceVaryingLinearInterpolation").as_deref() {
+        Some("none") => FaceVaryingRule::None,
+        Some("cornersOnly") => FaceVaryingRule::CornersOnly,
+        None | Some("cornersPlus1") => FaceVaryingRule::CornersPlus1,
+        Some("cornersPlus2") => FaceVaryingRule::CornersPlus2,
+        Some("boundaries") => FaceVaryingRule::Boundaries,
+        Some("all") => FaceVaryingRule::All,
+        Some(other) => {
+            let line = format!("faceVaryingLinearInterpolation `{other}` is unknown; it is cornersPlus1");
+            values.warn(format!("{}: {line}", prim.path()));
+            FaceVaryingRule::CornersPlus1
         }
     }
 }

@@ -165,6 +165,16 @@ pub struct PolygonMesh {
     pub left_handed: bool,
     /// The scheme of subdivision.
     pub scheme: Scheme,
+    /// Points of sharp edges, with their sharpness: 0 is smooth, and 10 is sharp at all levels.
+    pub creases: Vec<([u32; 2], f32)>,
+    /// Sharp points, with their sharpness.
+    pub sharp_points: Vec<(u32, f32)>,
+    /// The boundary of a subdivision surface.
+    pub boundary: BoundaryRule,
+    /// What is linear in face-varying values of a subdivision surface.
+    pub face_varying: FaceVaryingRule,
+    /// Whether triangles of a Catmull-Clark surface have smoother weights (`triangleSubdivisionRule = smooth`).
+    pub smooth_triangles: bool,
     /// Authored normals. USD ignores them if the scheme is not `none`.
     pub normals: Option<Primvar<[f32; 3]>>,
     /// Sets of texture coordinates, by the names of their primvars without `primvars:`. v grows upwards.
@@ -187,6 +197,36 @@ pub enum Scheme {
     Loop,
     /// Bilinear.
     Bilinear,
+}
+
+/// The boundary of a subdivision surface (`interpolateBoundary`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BoundaryRule {
+    /// Faces at the boundary are not drawn.
+    None,
+    /// Boundary edges are sharp.
+    EdgeOnly,
+    /// So are points of a single face; USD's default.
+    #[default]
+    EdgeAndCorner,
+}
+
+/// What is linear in face-varying values of a subdivision surface (`faceVaryingLinearInterpolation`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaceVaryingRule {
+    /// Nothing.
+    None,
+    /// Corners of islands.
+    CornersOnly,
+    /// Also points at which more than two islands meet; USD's default.
+    #[default]
+    CornersPlus1,
+    /// Also both islands where one has a corner, and ends of seams.
+    CornersPlus2,
+    /// Boundaries of islands.
+    Boundaries,
+    /// Everything.
+    All,
 }
 
 /// Values over a mesh.

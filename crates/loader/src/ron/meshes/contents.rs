@@ -32,7 +32,7 @@ use std::{
 use throng_base::math::Aabb;
 use throng_scene::{
     Material, NONE, Scene, TriangleMesh,
-    desc::{BoxSize, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile, UsdFile},
+    desc::{BoxSize, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision, UsdFile},
     rig::Clip,
 };
 use throng_usd::{Stage, StageOptions};
@@ -336,10 +336,19 @@ impl<'a> Loader<'a> {
         let path = self.source.resolve(&desc.file);
         let outer = usd::upright(stage);
         let mut converter = Converter::new(stage, &path, &mut self.table, outer);
+        converter.subdivide(match desc.subdivision {
+            None => Subdivision::Auto,
+            Some(level @ 0..=MOST_SUBDIVISION) => Subdivision::Level(level),
+            Some(level) => {
+                let message = format!("subdivision {level} is not 0 to {MOST_SUBDIVISION}");
+                return Err(self.source.error(&place.key("subdivision"), message));
+            }
+        });
         let lit = usd::lights::convert(stage, &path, &mut converter, &outer);
         let mut contents = converter.finish();
         let in_file = |line: &String| format!("{}: {line}", path.display());
-        self.warnings.extend(stage.warnings.iter().chain(&usd::warnings(&stage.materials)).map(in_file));
+        let warnings = usd::warnings(&stage.materials);
+        self.warnings.extend(stage.warnings.iter().chain(&warnings).chain(&contents.warnings).map(in_file));
         self.warnings.extend(lit.warnings);
         if !lit.lights.is_empty() || lit.environment.is_some() {
             let line = "its distant, dome and point lights are left out: write them in `lights` and `environment`";
@@ -355,7 +364,7 @@ impl<'a> Loader<'a> {
         if let Some(size) = desc.fit {
             contents.transform(&self.fit(&contents.bounds(), size, place)?.transform());
         }
-        let Contents { sources, lists, names } = contents;
+        let Contents { sources, lists, names, .. } = contents;
         self.groups.push(ModelGroup::of_lists(name, sources, lists, names));
         // The entry itself is never placed.
         Ok(MeshSource::sphere(name, NONE))

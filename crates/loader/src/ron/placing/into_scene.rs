@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     LoadError,
+    cages::Cages,
     meshes::MeshSource,
     model::MeshMotion,
     ron::{file::Source, meshes::contents::Loader, motions, names::Names, source::Place},
@@ -68,17 +69,17 @@ impl<'a> Placing<'a> {
         Ok(Self { source, file, meshes, motions: Vec::new(), bends, unrolled })
     }
 
-    /// Adds the instances to a scene, and the meshes and motions that they use.
+    /// Adds the instances to a scene, and the meshes and motions that they use. Returns the cages of subdivision surfaces among its meshes.
     ///
     /// # Errors
     /// If memory does not suffice for bending meshes, if there are too many nested copies, or if a motion faces an unknown object.
-    pub fn add_to(mut self, scene: &mut Scene) -> Result<(), LoadError> {
+    pub fn add_to(mut self, scene: &mut Scene) -> Result<Cages, LoadError> {
         scene.motions = self.unrolled.motions.order.iter().map(|used| self.motion(used)).collect();
-        self.add_meshes(scene)?;
+        let cages = self.add_meshes(scene)?;
         self.add_instances(scene)?;
         self.add_names(scene);
         scene.motions = self.aimed(scene)?;
-        Ok(())
+        Ok(cages)
     }
 
     fn motion(&self, used: &UsedMotion) -> Motion {
@@ -95,7 +96,8 @@ impl<'a> Placing<'a> {
         motions::of_copy(motion, used.copy)
     }
 
-    fn add_meshes(&mut self, scene: &mut Scene) -> Result<(), LoadError> {
+    fn add_meshes(&mut self, scene: &mut Scene) -> Result<Cages, LoadError> {
+        let mut cages = Cages::new();
         let order = &self.unrolled.meshes.order;
         for used in order.iter().filter(|used| used.bent_by != NONE) {
             bent::check_room(self.source, self.file, &self.meshes, (used, &self.bends))?;
@@ -103,13 +105,22 @@ impl<'a> Placing<'a> {
         let last_use: HashMap<u32, usize> = order.iter().enumerate().map(|(i, used)| (used.mesh, i)).collect();
         for (i, used) in order.iter().enumerate() {
             let mesh = &mut self.meshes[used.mesh as usize];
+            let number = scene.meshes.len() as u32;
+            let is_last = last_use.get(&used.mesh) == Some(&i);
             match self.bends.bend(used) {
                 Some(bend) => bent::add(scene, &mesh.mesh, &bend),
-                None if last_use.get(&used.mesh) != Some(&i) => scene.meshes.push(mesh.mesh.clone()),
-                None => take_mesh(scene, mesh),
+                None => {
+                    let cage = if is_last { mesh.cage.take() } else { mesh.cage.clone() };
+                    cages.extend(cage.map(|cage| (number, *cage)));
+                    if is_last {
+                        take_mesh(scene, mesh);
+                    } else {
+                        scene.meshes.push(mesh.mesh.clone());
+                    }
+                }
             }
         }
-        Ok(())
+        Ok(cages)
     }
 
     fn add_instances(&mut self, scene: &mut Scene) -> Result<(), LoadError> {

@@ -7,8 +7,10 @@ mod deform_tests;
 mod shape;
 mod shape_keys;
 mod skinning;
+mod surface;
 
 pub use deform::{BindPose, Deformed, deform};
 pub use shape::{shape, shape_at};
 pub use shape_keys::shape_shutter_keys;
 pub use skinning::turn_mirrored;
+pub use surface::refine;

@@ -1,6 +1,9 @@
 //! Shapes of a scene's deforming meshes at a time.
 
-use super::deform::{Movement, deform_part};
+use super::{
+    deform::{Movement, deform_part},
+    surface,
+};
 use crate::{
     Mesh, NONE, Scene, TriangleMesh,
     anim::{BindPose, Deformed, Moment, RigPose},
@@ -27,7 +30,7 @@ pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &R
     let bind = BindPose::new(mesh, &mesh.tangents);
     out.reserve(&bind);
     out.bounds = Aabb::EMPTY;
-    let (mut first, mut joints) = (0, Vec::new());
+    let (mut first, mut joints, mut cage) = (0, Vec::new(), Deformed::default());
     for piece in &deforming.pieces {
         let end = first + piece.vertex_count as usize;
         pose.palette(rig, piece.skin, &mut joints);
@@ -37,7 +40,16 @@ pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &R
             joints: &joints,
             place: is_placed(piece).then(|| pose.world(piece.node)),
         };
-        let mut bounds = deform_part(bind.part(first, end), &movement, out.part(first, end));
+        let (base, part) = (bind.part(first, end), out.part(first, end));
+        let mut bounds = match &piece.surface {
+            Some(surface) => {
+                let rest = BindPose { positions: &surface.cage, normals: &[], tangents: &[] };
+                cage.reserve(&rest);
+                deform_part(rest, &movement, cage.part(0, surface.cage.len()));
+                surface::limit_surface(surface, &cage.positions, base, part)
+            }
+            None => deform_part(base, &movement, part),
+        };
         if piece.placed && !pose.is_shown(piece.node) {
             let point = pose.world(piece.node).translation.into();
             out.part(first, end).positions.fill(point);
@@ -70,7 +82,7 @@ mod tests {
     }
 
     fn piece(node: u32, placed: bool, skin: u32, deformers: Deformers) -> Piece {
-        Piece { vertex_count: 3, node, placed, skin, deformers: Arc::new(deformers) }
+        Piece { vertex_count: 3, node, placed, skin, deformers: Arc::new(deformers), surface: None }
     }
 
     #[test]
