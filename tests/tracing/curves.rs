@@ -68,9 +68,9 @@ fn hidden(radius: f64) -> f64 {
 fn minimum(f: impl Fn(f64) -> f64) -> (f64, f64) {
     let mut best = (0.0, f64::INFINITY);
     let (mut from, mut to) = (0.0, 1.0);
-    for _ in 0..6 {
-        let step = (to - from) / 64.0;
-        for i in 0..=64 {
+    for _ in 0..7 {
+        let step = (to - from) / 24.0;
+        for i in 0..=24 {
             let u = f64::min(from + step * f64::from(i), 1.0);
             if f(u) < best.1 {
                 best = (u, f(u));
@@ -109,7 +109,7 @@ fn agrees_with_brute_force(curves: &Curves, size: f32, seed: u32) {
     };
     let places = [place(), place()];
     let mut random = Random::new(seed + 1);
-    let rays: Vec<Ray> = (0..3000)
+    let rays: Vec<Ray> = (0..1000)
         .map(|_| {
             let origin = random.cube().normalize_or(Vec3::X) * 6.0 * size;
             let direction = random.cube() * size - origin;
@@ -148,20 +148,20 @@ fn agrees_with_brute_force(curves: &Curves, size: f32, seed: u32) {
             found += 1;
         }
     }
-    assert!(found > 100 && unclear < 1000, "{found} hits, {unclear} unclear");
+    assert!(found > 10 && unclear < 300, "{found} hits, {unclear} unclear");
 }
 
 #[test]
 fn rays_hit_round_segments_where_they_enter_the_spheres_along_them() {
-    agrees_with_brute_force(&strands(40, 5, 0.1, CurveProfile::Round, 1), 1.0, 2);
-    agrees_with_brute_force(&strands(40, 5, 0.3, CurveProfile::Round, 3), 1e-3, 4);
-    agrees_with_brute_force(&strands(150, 9, 0.01, CurveProfile::Round, 5), 1e3, 6);
+    agrees_with_brute_force(&strands(25, 4, 0.1, CurveProfile::Round, 1), 1.0, 2);
+    agrees_with_brute_force(&strands(25, 4, 0.3, CurveProfile::Round, 3), 1e-3, 4);
+    agrees_with_brute_force(&strands(60, 6, 0.01, CurveProfile::Round, 5), 1e3, 6);
 }
 
 #[test]
 fn rays_hit_ribbons_that_face_them() {
-    agrees_with_brute_force(&strands(40, 5, 0.1, CurveProfile::Ribbon, 7), 1.0, 8);
-    agrees_with_brute_force(&strands(150, 9, 0.01, CurveProfile::Ribbon, 9), 1e3, 10);
+    agrees_with_brute_force(&strands(25, 4, 0.1, CurveProfile::Ribbon, 7), 1.0, 8);
+    agrees_with_brute_force(&strands(60, 6, 0.01, CurveProfile::Ribbon, 9), 1e3, 10);
 }
 
 /// A view of the unit cube.

@@ -10,13 +10,14 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Writes each layer, with the first line that text layers have.
+    /// Writes each file; layers with the first line that those in text have.
     pub fn new(layers: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in layers {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, format!("#usda 1.0\n{text}")).unwrap();
+            let first_line = if name.ends_with(".mtlx") { "" } else { "#usda 1.0\n" };
+            std::fs::write(path, format!("{first_line}{text}")).unwrap();
         }
         Self { folder }
     }
@@ -68,5 +69,7 @@ pub fn names(stage: &Stage) -> Vec<String> {
 
 /// The item of the world with this path.
 pub fn item<'a>(stage: &'a Stage, name: &str) -> &'a Item {
-    stage.groups[0].items.iter().find(|item| item.name == name).unwrap()
+    stage.groups.iter().flat_map(|group| &group.items).find(|item| item.name == name).unwrap_or_else(|| {
+        panic!("{name} is not in {:?}", stage.groups)
+    })
 }
