@@ -157,6 +157,7 @@ fn context(name: &str) -> &str {
         | "MaterialXFile" => "materials: {\"m\": X}",
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
+        "Fur" => "meshes: {\"hill\": Sphere, \"m\": X}",
         "NoiseDesc" | "Valley" | "Bed" => "meshes: {\"t\": Terrain(size: 1, X)}",
         "MotionDesc" => "motions: {\"m\": X}",
         "KeyframeDesc" => "motions: {\"m\": (parts: [Keyframes(keys: [X])])}",

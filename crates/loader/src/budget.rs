@@ -28,6 +28,11 @@ pub fn of_mesh(vertices: usize, triangles: usize) -> u64 {
     vertices.saturating_mul(VERTEX).saturating_add(triangles.saturating_mul(TRIANGLE))
 }
 
+/// Bytes of curves of this number of points, with all attributes, in the scene and on the device, and their tree during the build.
+pub fn of_curves(points: usize) -> u64 {
+    (points as u64).saturating_mul(2 * (16 + 8 + 16) + 48 + 64)
+}
+
 /// Bytes of a mesh that is deformed by `joints` joints and by morph targets.
 pub fn of_deforming_mesh(mesh: &TriangleMesh, deformers: &Deformers, joints: usize) -> u64 {
     let offsets = |target: &MorphTarget| {

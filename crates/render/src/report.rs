@@ -318,7 +318,9 @@ impl fmt::Display for MeshInfo {
             return write!(f, "analytic sphere");
         }
         let (mesh, trees) = (describe(self.mesh_bytes), describe(self.tree_bytes));
-        write!(f, "{} triangles, {} vertices; ", self.primitives, self.vertices)?;
+        let (primitives, vertices) =
+            if self.shape == "curves" { ("segments", "points") } else { ("triangles", "vertices") };
+        write!(f, "{} {primitives}, {} {vertices}; ", self.primitives, self.vertices)?;
         match self.poses {
             1 => write!(f, "tree {trees}")?,
             n => write!(f, "{n} poses of {mesh} with trees of {trees}")?,

@@ -1,6 +1,6 @@
 //! The `meshes` section, and models in files.
 
-use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Quad, RibbonDesc, TerrainDesc, Torus, values};
+use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Fur, Quad, RibbonDesc, TerrainDesc, Torus, values};
 use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 use std::str::FromStr;
@@ -25,6 +25,7 @@ pub enum MeshDesc {
     Torus(Torus),
     Terrain(TerrainDesc),
     Ribbon(RibbonDesc),
+    Fur(Fur),
     /// Triangles of a scene that is built in code; not available in files. They have one material, set by placements, and no slots.
     #[serde(skip)]
     Triangles(TriangleMesh),

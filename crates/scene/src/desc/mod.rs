@@ -27,6 +27,7 @@ mod camera;
 mod curve;
 mod environment;
 mod file;
+mod fur;
 mod light;
 mod material;
 mod mesh;
@@ -48,6 +49,7 @@ pub use camera::{
 pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
 pub use environment::{Constant, EnvironmentDesc, EnvironmentImage, Gradient, Moon, SunSky};
 pub use file::SceneFile;
+pub use fur::{Fur, StrandProfile};
 pub use light::{DiscLight, LightDesc, PointLight, RectangleLight, SpotLight, SunLight};
 pub use material::*;
 pub use mesh::{GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, UsdFile};

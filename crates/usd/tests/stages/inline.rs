@@ -69,7 +69,10 @@ pub fn names(stage: &Stage) -> Vec<String> {
 
 /// The item of the world with this path.
 pub fn item<'a>(stage: &'a Stage, name: &str) -> &'a Item {
-    stage.groups.iter().flat_map(|group| &group.items).find(|item| item.name == name).unwrap_or_else(|| {
-        panic!("{name} is not in {:?}", stage.groups)
-    })
+    stage
+        .groups
+        .iter()
+        .flat_map(|group| &group.items)
+        .find(|item| item.name == name)
+        .unwrap_or_else(|| panic!("{name} is not in {:?}", stage.groups))
 }

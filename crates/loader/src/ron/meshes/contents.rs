@@ -1,6 +1,6 @@
 //! Materials and meshes of a scene file.
 
-use super::{curves::Curves, land::Land, model_entry, shapes};
+use super::{curves::Curves, fur, land::Land, model_entry, shapes};
 use crate::{
     LoadError,
     budget::Budget,
@@ -19,6 +19,7 @@ use crate::{
         placing::{placements::unknown_material, resolved::ModelGroup},
         source::Place,
     },
+    suggest,
     usd::{self, Contents, Converter},
 };
 use rayon::prelude::*;
@@ -31,8 +32,10 @@ use std::{
 };
 use throng_base::math::Aabb;
 use throng_scene::{
-    Material, NONE, Scene, TriangleMesh,
-    desc::{BoxSize, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision, UsdFile},
+    Material, Mesh, NONE, Scene, Shape, TriangleMesh,
+    desc::{
+        BoxSize, Fur, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision, UsdFile,
+    },
     rig::Clip,
 };
 use throng_usd::{Stage, StageOptions};
@@ -119,6 +122,10 @@ impl<'a> Loader<'a> {
         let mut sources: Vec<MeshSource> = Vec::new();
         for ((name, desc), parsed) in entries.iter().zip(parsed) {
             let place = all.key(name);
+            if let MeshDesc::Fur(fur) = desc {
+                sources.push(self.fur(name, fur, &sources, &place)?);
+                continue;
+            }
             let source = match self.made(desc, &sources, &place)? {
                 Some(mesh) => {
                     let material = self.table.add("default", Material::default());
@@ -158,6 +165,19 @@ impl<'a> Loader<'a> {
             }
             _ => return shapes::round(self.source, desc, place),
         }))
+    }
+
+    /// Strands that grow on one of the meshes `above`.
+    fn fur(&mut self, name: &str, fur: &Fur, above: &[MeshSource], place: &Place) -> Result<MeshSource, LoadError> {
+        let Some(on) = above.iter().find(|mesh| mesh.mesh.name == fur.on) else {
+            let hint = suggest::hint(&fur.on, above.iter().map(|mesh| mesh.mesh.name.as_str()), "meshes above");
+            let message = format!("there is no mesh `{}` above this one: {hint}", fur.on);
+            return Err(self.source.error(&place.key("on"), message));
+        };
+        let curves = fur::grow(self.source, fur, on, &self.budget, place)?;
+        let row = self.table.add("default", Material::default());
+        let mesh = Mesh { name: name.to_owned(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 };
+        Ok(MeshSource::of_mesh(mesh, vec![row]))
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {

@@ -2,6 +2,7 @@
 
 pub mod contents;
 pub mod curves;
+mod fur;
 mod land;
 mod model_entry;
 mod shapes;

@@ -8,8 +8,9 @@ use crate::{
     ron::{file::Source, source::Place},
 };
 use rayon::prelude::*;
+use std::sync::Arc;
 use throng_scene::{
-    Bend, Mesh, Scene, Shape,
+    Bend, Mesh, Scene, Shape, TriangleMesh,
     desc::SceneFile,
     rig::{Palette, PoseBuckets},
 };
@@ -24,11 +25,14 @@ pub fn check_room(
     sources: &[MeshSource],
     (used, bends): (&UsedMesh, &Bends),
 ) -> Result<(), LoadError> {
-    let (Some(bend), Some(mesh)) = (bends.bend(used), sources[used.mesh as usize].mesh.triangles()) else {
-        return Ok(());
-    };
+    let Some(bend) = bends.bend(used) else { return Ok(()) };
     let count = bend.pose_count();
-    let bytes = budget::of_mesh(mesh.positions.len(), mesh.triangles.len()).saturating_mul(count.into());
+    let one = match &sources[used.mesh as usize].mesh.shape {
+        Shape::Triangles(mesh) => budget::of_mesh(mesh.positions.len(), mesh.triangles.len()),
+        Shape::Curves(curves) => budget::of_curves(curves.points.len()),
+        Shape::Sphere => return Ok(()),
+    };
+    let bytes = one.saturating_mul(count.into());
     files::fits(bytes).map_err(|lack| {
         let (motion, _) = &file.motions.0[used.bent_by as usize];
         let place = Place::ROOT.key("motions");
@@ -45,11 +49,18 @@ const LEVELS_OF_BENT: f32 = 16.0;
 
 /// Adds the poses of a bending mesh.
 pub fn add(scene: &mut Scene, mesh: &Mesh, bend: &Bend) {
-    let Some(triangles) = mesh.triangles() else { return };
-    let triangles = &lowered(triangles, mesh.bounds().extent().y / LEVELS_OF_BENT);
+    let fine = match &mesh.shape {
+        Shape::Triangles(mesh_at_rest) => lowered(mesh_at_rest, mesh.bounds().extent().y / LEVELS_OF_BENT),
+        _ => TriangleMesh::default(),
+    };
+    let shape = |number: u32| match &mesh.shape {
+        Shape::Triangles(_) => Shape::Triangles(bend.bent(&fine, number)),
+        Shape::Curves(curves) => Shape::Curves(Arc::new(bend.bent_curves(curves, number))),
+        Shape::Sphere => Shape::Sphere,
+    };
     let pose = |number: u32| Mesh {
         name: if number == 0 { mesh.name.clone() } else { format!("{} pose {number}", mesh.name) },
-        shape: Shape::Triangles(bend.bent(triangles, number)),
+        shape: shape(number),
         slot_count: mesh.slot_count,
     };
     let poses = PoseBuckets { count: bend.pose_count(), duration: 0.0 };

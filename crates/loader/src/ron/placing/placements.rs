@@ -25,7 +25,7 @@ use crate::{
 use glam::{Affine3, UVec3};
 use std::{collections::HashMap, sync::Arc};
 use throng_scene::{
-    NONE,
+    NONE, Shape,
     desc::{self, Common, Each, Finite, Jitter, MotionDesc, Named, Of, PartDesc, Placement, SceneFile, Varying},
 };
 
@@ -350,8 +350,8 @@ impl<'a> Resolver<'a> {
             Target::Mesh(mesh) if !matches!(self.meshes[mesh].motion, MeshMotion::Still) => {
                 "the motion bends a mesh at rest, and this one has a clip: remove `clip` and `alive` from the mesh, or `bend` from the motion"
             }
-            Target::Mesh(mesh) if self.meshes[mesh].mesh.triangles().is_none() => {
-                "the motion bends triangles, and spheres and curves have none: use another mesh"
+            Target::Mesh(mesh) if matches!(self.meshes[mesh].mesh.shape, Shape::Sphere) => {
+                "the motion bends triangles, and a sphere has none: use another mesh"
             }
             // Groups are joined into one mesh.
             Target::Mesh(_) | Target::List(_) => return Ok(()),

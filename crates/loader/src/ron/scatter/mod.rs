@@ -2,7 +2,7 @@
 
 mod poisson;
 mod rules;
-mod sites;
+pub mod sites;
 mod surfaces;
 
 pub use sites::SurfacePoint;

@@ -7,7 +7,7 @@ use std::{
     ops::RangeInclusive,
     sync::atomic::{AtomicUsize, Ordering},
 };
-use throng_scene::{NONE, Shape, TriangleMesh};
+use throng_scene::{Shape, TriangleMesh};
 
 /// First dimension of the random numbers for rules.
 const DIMENSION: u32 = 20;
@@ -110,12 +110,7 @@ impl<'a> Rules<'a> {
         let Shape::Triangles(mesh) = self.shape else {
             return None;
         };
-        let values = attribute(mesh);
-        if values.is_empty() || site.triangle == NONE {
-            return None;
-        }
-        let corners = mesh.triangles[site.triangle as usize].map(|v| values[v as usize]);
-        Some(std::array::from_fn(|i| (0..3).map(|k| site.weights[k] * corners[k][i]).sum()))
+        site.interpolated(mesh, attribute(mesh))
     }
 }
 

@@ -30,6 +30,17 @@ impl Site {
     }
 }
 
+impl Site {
+    /// The value that an attribute of the mesh's vertices has here. None without the attribute or a triangle.
+    pub fn interpolated<const N: usize>(&self, mesh: &TriangleMesh, values: &[[f32; N]]) -> Option<[f32; N]> {
+        if values.is_empty() || self.triangle == NONE {
+            return None;
+        }
+        let corners = mesh.triangles[self.triangle as usize].map(|v| values[v as usize]);
+        Some(std::array::from_fn(|i| (0..3).map(|k| self.weights[k] * corners[k][i]).sum()))
+    }
+}
+
 /// Every `every`-th position of the mesh in file order. Normals are averaged over the adjacent faces.
 pub fn vertices(mesh: &MeshSource, every: u32) -> Vec<Site> {
     let (points, triangles) = mesh.points();

@@ -4,7 +4,7 @@
 //! beside the trunk turn with it.
 
 use crate::{
-    Bend, BendSides, TriangleMesh,
+    Bend, BendSides, CurvePoint, Curves, TriangleMesh,
     anim::{motion::wave, turn::sin_of_turns},
 };
 use glam::{Affine3, Vec2, Vec3};
@@ -70,7 +70,8 @@ impl Bend {
     /// A mesh in pose `number`.
     pub fn bent(&self, mesh: &TriangleMesh, number: u32) -> TriangleMesh {
         let (direction, share) = self.pose(number);
-        let curve = Curve::new(mesh, self, direction, share * self.angle);
+        let bounds = Aabb::of_points(mesh.positions.iter().copied().map(Vec3::from));
+        let curve = Curve::new(&bounds, self, direction, share * self.angle);
         let place = |i: usize| curve.frame(mesh.positions[i].into());
         let vertices = |vectors: usize| (0..vectors).into_par_iter();
         TriangleMesh {
@@ -84,6 +85,18 @@ impl Bend {
                 .collect(),
             ..mesh.clone()
         }
+    }
+}
+
+impl Bend {
+    /// Curves in pose `number`.
+    pub fn bent_curves(&self, curves: &Curves, number: u32) -> Curves {
+        let (direction, share) = self.pose(number);
+        let points = curves.points.iter().map(|point| Vec3::from(point.position));
+        let curve = Curve::new(&Aabb::of_points(points), self, direction, share * self.angle);
+        let bent =
+            |point: &CurvePoint| CurvePoint { position: curve.frame(point.position.into()).point.into(), ..*point };
+        Curves { points: curves.points.par_iter().map(bent).collect(), ..curves.clone() }
     }
 }
 
@@ -130,8 +143,7 @@ struct Curve {
 }
 
 impl Curve {
-    fn new(mesh: &TriangleMesh, bend: &Bend, direction: Vec3, angle: f32) -> Self {
-        let bounds = Aabb::of_points(mesh.positions.iter().copied().map(Vec3::from));
+    fn new(bounds: &Aabb, bend: &Bend, direction: Vec3, angle: f32) -> Self {
         let height = bounds.extent().y;
         let (foot, length) = (bounds.min.y + bend.from * height, (1.0 - bend.from) * height);
         let heading = |share: f64| f64::from(angle) * share.powf(f64::from(bend.stiffness));
