@@ -191,6 +191,11 @@ fn paths_find_all_lights_through_all_materials() {
 }
 
 #[test]
+fn hair_shines_and_lets_light_through() {
+    Golden::of("hair").check();
+}
+
+#[test]
 fn fog_lies_on_the_ground_and_shows_where_light_goes() {
     Golden::of("fog").check();
 }

@@ -72,12 +72,12 @@ impl Fibre {
         let variances = [variance(self.along * (1.0 - self.coat)), 0.25 * plain, 4.0 * plain, 4.0 * plain];
         let turns = [2.0, -1.0, -4.0, 0.0].map(|turn| turn * self.tilt);
         let mut sum = DVec3::ZERO;
-        for p in 0..4 {
-            let inclination = sine_out.asin() + turns[p];
-            let along = longitudinal(sine_in, cosine_in, inclination.sin(), inclination.cos().abs(), variances[p]);
-            let maximum = 2.0 * p as f64 * inner - 2.0 * outer + p as f64 * PI;
+        for (p, ((share, variance), turn)) in shares.into_iter().zip(variances).zip(turns).enumerate() {
+            let (order, inclination) = (p as f64, sine_out.asin() + turn);
+            let along = longitudinal(sine_in, cosine_in, inclination.sin(), inclination.cos().abs(), variance);
+            let maximum = 2.0 * order * inner - 2.0 * outer + order * PI;
             let around = if p < 3 { azimuthal(azimuth - maximum, scale) } else { 1.0 / TAU };
-            sum += shares[p] * along * around;
+            sum += share * along * around;
         }
         sum
     }
