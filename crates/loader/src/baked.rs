@@ -32,7 +32,7 @@ impl Baked {
             least = (least.0.max(texture.width), least.1.max(texture.height));
             whole = (whole.0.max(across.length()), whole.1.max(up.length()));
         }
-        if has_coordinates(&self.tree) {
+        if self.tree.uses_coordinates() {
             whole = (whole.0.max(PLAIN_SIDE as f32), whole.1.max(PLAIN_SIDE as f32));
         }
         let side = |whole: f32, least: u32| (whole.ceil() as u32).clamp(1, least.max(MOST_SIDE));
@@ -54,14 +54,6 @@ impl Baked {
             }
         });
         texels
-    }
-}
-
-fn has_coordinates(computed: &Computed) -> bool {
-    match computed {
-        Computed::Coordinates { .. } => true,
-        Computed::Apply(_, values) => values.iter().any(has_coordinates),
-        _ => false,
     }
 }
 

@@ -57,6 +57,15 @@ impl Computed {
         }
     }
 
+    /// Whether it depends on texture coordinates themselves.
+    pub fn uses_coordinates(&self) -> bool {
+        match self {
+            Self::Coordinates { .. } => true,
+            Self::Apply(_, values) => values.iter().any(Self::uses_coordinates),
+            Self::Constant(_) | Self::Picture(_) | Self::Channel(_) => false,
+        }
+    }
+
     /// Calls `change` with each picture that is read.
     pub fn for_each_read(&mut self, change: &mut dyn FnMut(&mut Read)) {
         match self {

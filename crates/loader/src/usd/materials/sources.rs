@@ -76,15 +76,6 @@ pub fn sets(source: &Source) -> Vec<&str> {
     }
 }
 
-/// Whether a value depends on texture coordinates themselves.
-fn has_coordinates(computed: &Computed) -> bool {
-    match computed {
-        Computed::Coordinates { .. } => true,
-        Computed::Apply(_, values) => values.iter().any(has_coordinates),
-        _ => false,
-    }
-}
-
 impl Convert<'_> {
     /// A map of a texture whose channels have these parts.
     pub fn packed(&mut self, parts: [Part; 4], encoding: Encoding) -> u32 {
@@ -130,7 +121,7 @@ impl Convert<'_> {
         let reads: Vec<&Read> = sources.iter().flat_map(|source| source.reads()).collect();
         let name = sources.iter().flat_map(|source| sets(source)).next().unwrap_or_default();
         let uv_set = (self.uv_set)(name);
-        let own = |source: &&Source| matches!(source, Source::Computed(computed) if has_coordinates(computed));
+        let own = |source: &&Source| matches!(source, Source::Computed(computed) if computed.uses_coordinates());
         let first = reads.first().filter(|first| {
             let place = self.place(first);
             let is_flat = place.matrix2.determinant() == 0.0;

@@ -9,7 +9,7 @@ use super::{
 use crate::Operation as Op;
 
 /// Weights of luminance for the primaries of ACEScg, which MaterialX uses unless a node has others.
-const LUMINANCE: [f32; 4] = [0.272_228_7, 0.674_081_8, 0.053_689_5, 1.0];
+pub const LUMINANCE: [f32; 4] = [0.272_228_7, 0.674_081_8, 0.053_689_5, 1.0];
 
 /// Operations of one or two values: the name of the node, the operation, and the names and defaults of the inputs.
 type Plain = (&'static str, Op, &'static [(&'static str, f32)]);

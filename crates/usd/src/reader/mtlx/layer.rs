@@ -12,7 +12,9 @@ use std::{
 
 const GRAPHS: &str = "/MaterialX/NodeGraphs";
 /// Nodes of a graph with the graphs of its own nodes in place of these.
-const MOST_NODES: u64 = 10_000;
+const MOST_NODES: u64 = 500;
+/// The same for all graphs and nodes of a document.
+const MOST_IN_ALL: u64 = 20_000;
 
 /// Writes the layer.
 pub fn write(document: &Document) -> Layer {
@@ -64,10 +66,18 @@ impl<'a> Writer<'a> {
             }
         }
         let all: Vec<_> = self.custom.iter().map(|(name, graph)| (*name, *graph)).collect();
-        for (name, graph) in all {
-            if self.size(graph).is_none_or(|size| size > MOST_NODES) {
+        let all: Vec<_> = all.into_iter().map(|(name, graph)| (name, self.size(graph))).collect();
+        for (name, size) in all {
+            if size.is_none_or(|size| size > MOST_NODES) {
                 self.custom.remove(name);
             }
+        }
+        let inner = self.document.graphs.iter().flat_map(|graph| &graph.nodes);
+        let of_node =
+            |node| self.implementation(node).and_then(|graph| self.sizes.get(graph.name.as_str()).copied()?);
+        let added: u64 = inner.chain(&self.document.nodes).filter_map(of_node).fold(0, u64::saturating_add);
+        if added > MOST_IN_ALL {
+            self.custom.clear();
         }
     }
 

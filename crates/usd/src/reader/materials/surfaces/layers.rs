@@ -1,13 +1,13 @@
 //! Formulas of layers that several shaders share.
 
 use super::Shader;
-use crate::{Film, Input, Operation, Volume, reader::materials::wire::Wire};
+use crate::{
+    Film, Input, Operation, Volume,
+    reader::materials::{nodes::LUMINANCE, wire::Wire},
+};
 
 /// Index of refraction of throng's clear coat.
 const COAT_IOR: f32 = 1.5;
-
-/// Weights of luminance, as the node `luminance` has them.
-const LUMINANCE: [f32; 4] = [0.272_228_7, 0.674_081_8, 0.053_689_5, 1.0];
 
 /// Reflectance of a dielectric at normal incidence.
 pub fn normal_reflectance(ior: f32) -> f32 {
