@@ -6,18 +6,7 @@ use proptest::prelude::*;
 
 /// A cage of faces without attributes.
 fn polygons(scheme: Scheme, sizes: &[u32], corners: &[u32]) -> Polygons {
-    Polygons {
-        scheme,
-        linear: false,
-        smooth_triangles: false,
-        boundary: Boundary::EdgesAndCorners,
-        sizes: sizes.to_vec(),
-        corners: corners.to_vec(),
-        creases: Vec::new(),
-        points: Vec::new(),
-        drawn: vec![true; sizes.len()],
-        slots: Vec::new(),
-    }
+    Polygons { scheme, ..Polygons::of_faces(sizes.to_vec(), corners.to_vec()) }
 }
 
 const CUBE: [u32; 24] = [0, 1, 3, 2, 2, 3, 7, 6, 6, 7, 5, 4, 4, 5, 1, 0, 2, 6, 4, 0, 7, 3, 1, 5];
