@@ -12,6 +12,7 @@ use std::{
 };
 use throng_loader::{LoadOptions, is_gltf, options::EnvironmentChoice};
 use throng_scene::anim::{Moment, camera_at};
+use throng_scene::desc::Subdivision;
 use throng_scene::{
     Aperture, CLAY, CameraPath, Environment, FloatImage, Focus, Instance, Light, Material, Projection, Scene, Shape,
     ToCamera,
@@ -197,7 +198,15 @@ impl Writer<'_> {
                 let _ = write!(text, ", {name}: {value:?}");
             }
         }
-        text + ")"
+        text + &self.level() + ")"
+    }
+
+    /// The level of subdivision. One that is chosen by size is not written for meshes, which have none in scene files.
+    fn level(&self) -> String {
+        match self.options.model.subdivision {
+            Some(Subdivision::Level(level)) => format!(", subdivision: {level}"),
+            Some(Subdivision::Auto) | None => String::new(),
+        }
     }
 
     fn stage(&self, clay: Option<&str>) -> String {
@@ -215,7 +224,7 @@ impl Writer<'_> {
             let names: Vec<String> = model.purposes.iter().map(ToString::to_string).collect();
             let _ = write!(text, ", purposes: [{}]", names.join(", "));
         }
-        text + ")"
+        text + &self.level() + ")"
     }
 
     /// Whether the whole model is clay because it has no materials.

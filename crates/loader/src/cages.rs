@@ -3,14 +3,15 @@
 //! Without a chosen level, a cage is refined until its edges have a few pixels where the film shows it nearest. The level is the same in all
 //! frames, so surfaces do not change abruptly, and one level serves all instances.
 
-use crate::geometry::subdivision::Cage;
+use crate::{LoadError, files, geometry::subdivision::Cage};
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 use throng_base::{math::Aabb, memory::total_bytes};
 use throng_scene::{
-    Placed, Projection, Scene, Shape,
+    Placed, Projection, Scene, Shape, TriangleMesh,
     anim::{self, CameraPose, Moment},
+    desc::{MOST_SUBDIVISION, Subdivision},
     rig::{Deformers, DeformingMesh},
 };
 
@@ -40,8 +41,44 @@ pub struct MeshCage {
 /// The cages of a scene, with the indices of their meshes.
 pub type Cages = Vec<(u32, MeshCage)>;
 
+/// The mesh of a cage from a file, and the cage itself if its level is chosen by size later.
+///
+/// # Errors
+/// If the cage is invalid, or too large for the level.
+pub fn of_file(
+    path: &Path,
+    cage: Result<Cage, String>,
+    subdivision: Subdivision,
+) -> Result<(TriangleMesh, Option<Box<MeshCage>>), LoadError> {
+    let fail = |cause: String| LoadError::file(path, format!("{cause}: load it without subdivision"));
+    let cage = cage.map_err(fail)?;
+    let level = match subdivision {
+        Subdivision::Auto => 1,
+        Subdivision::Level(level) => level,
+    };
+    check(&[&cage], level).map_err(|cause| LoadError::file(path, cause))?;
+    let refined = cage.refined(level).ok_or_else(|| fail("it has no faces with three corners".to_owned()))?;
+    let cage = MeshCage { cage, deformers: None, level: None };
+    Ok((refined.mesh, (subdivision == Subdivision::Auto).then(|| Box::new(cage))))
+}
+
+/// Checks that cages can be refined to a level.
+fn check(cages: &[&Cage], level: u32) -> Result<(), String> {
+    let bytes = cages.iter().map(|cage| cage.bytes(level)).fold(0, u64::saturating_add);
+    let is_countable = cages.iter().all(|cage| cage.triangle_count(level) < u64::from(u32::MAX / 2));
+    let fits = if is_countable { files::fits(bytes) } else { Err("needs too many triangles".to_owned()) };
+    fits.map_err(|lack| format!("subdivision to level {level} {lack}: choose a lower level"))
+}
+
 /// Refines cages. `size` is the size of the pictures, if it differs from the scene's.
-pub fn refine(scene: &mut Scene, mut cages: Cages, size: Option<(u32, u32)>) {
+///
+/// # Errors
+/// If memory does not suffice for the chosen levels. The text is a sentence.
+pub fn refine(scene: &mut Scene, mut cages: Cages, size: Option<(u32, u32)>) -> Result<(), String> {
+    for level in 1..=MOST_SUBDIVISION {
+        let chosen = cages.iter().filter(|(_, cage)| cage.level == Some(level));
+        check(&chosen.map(|(_, cage)| &cage.cage).collect::<Vec<_>>(), level)?;
+    }
     choose_levels(scene, &mut cages, size);
     let refine = |(mesh, cage): (u32, MeshCage)| {
         let level = cage.level.filter(|&level| level > 0)?;
@@ -67,6 +104,7 @@ pub fn refine(scene: &mut Scene, mut cages: Cages, size: Option<(u32, u32)>) {
             piece.surface = Some(Arc::new(refined.surface));
         }
     }
+    Ok(())
 }
 
 /// Chooses the levels that are not given: by size, and within the memory.
@@ -113,8 +151,10 @@ fn pixels_per_unit(scene: &Scene, height: u32) -> Vec<f64> {
     for sample in 0..samples {
         let index = if samples > 1 { u64::from(sample) * u64::from(frames - 1) / u64::from(samples - 1) } else { 0 };
         let number = scene.settings.frame_at(index as u32);
-        moment.move_to(scene, scene.time_of(number));
-        anim::world_transforms(scene, &moment, &mut worlds);
+        if sample == 0 || scene.is_animated() {
+            moment.move_to(scene, scene.time_of(number));
+            anim::world_transforms(scene, &moment, &mut worlds);
+        }
         let camera = anim::camera_of_frame(scene, number);
         for (instance, world) in scene.instances[scene.world()].iter().zip(&worlds) {
             let mesh = instance.mesh as usize;

@@ -141,7 +141,9 @@ fn load_kind(
 ) -> Result<Scene, LoadError> {
     let scene = match kind {
         Kind::Scene => return load_scene(path, None, options),
-        Kind::Mesh(format) => standalone::mesh::load(path, format, options)?,
+        Kind::Mesh(format) => {
+            return finished(standalone::mesh::load(path, format, options)?, path, options);
+        }
         Kind::Gltf => standalone::gltf::load(path, options, |model| inspect(Inspected::Gltf(model)))?,
         Kind::Usd => {
             let loaded = standalone::usd::load(path, options, |stage| inspect(Inspected::Usd(stage)))?;
@@ -207,7 +209,7 @@ fn complete(
 ) -> Result<Scene, LoadError> {
     options::view::apply(&mut scene, view, size)?;
     views::apply(&mut scene, view, size)?;
-    cages::refine(&mut scene, cages, size);
+    cages::refine(&mut scene, cages, size).map_err(|cause| LoadError::file(path, cause))?;
     tangents::add_missing(&mut scene);
     enclosing::mark(&mut scene);
     limits::check(path, &scene)?;

@@ -4,7 +4,7 @@ use super::{
     LoadError, cages::MeshCage, geometry::shapes, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, stl::Stl,
 };
 use std::path::{Path, PathBuf};
-use throng_scene::{Mesh, Shape, TriangleMesh, Wrap};
+use throng_scene::{Mesh, Shape, TriangleMesh, Wrap, desc::Subdivision};
 
 /// A mesh, the materials of its slots, and the points on which copies can be scattered.
 pub struct MeshSource {
@@ -68,6 +68,9 @@ impl MeshSource {
 pub trait MeshFormat: Sync {
     /// The extension of files, in lower case.
     fn extension(&self) -> &'static str;
+
+    /// Whether files have polygons that share points, which can be subdivided.
+    fn has_polygons(&self) -> bool;
 
     /// Reads a file. Files that it refers to must be in its own folder or in a folder of `allow`.
     ///
@@ -142,6 +145,15 @@ pub fn format_of(extension: &str) -> Option<&'static dyn MeshFormat> {
 pub struct MeshOptions {
     /// Greatest angle, in radians, at which adjacent faces without normals are shaded smoothly.
     pub smooth_angle: f32,
+    /// How faces are subdivided to a smooth surface. None: not at all.
+    pub subdivision: Option<Subdivision>,
+}
+
+impl MeshOptions {
+    /// How faces are subdivided, unless they stay as they are.
+    pub fn subdivides(&self) -> Option<Subdivision> {
+        self.subdivision.filter(|&subdivision| subdivision != Subdivision::Level(0))
+    }
 }
 
 /// A parsed file whose materials are not in the tables yet.

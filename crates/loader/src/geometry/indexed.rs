@@ -3,16 +3,19 @@
 use super::{
     normals::{Fans, face_normal, unit},
     polygons::{self, is_finite},
+    subdivision::{self, Attribute, Cage, FaceVarying, Polygons, Spread},
 };
 use crate::{
-    LoadError, budget, files,
+    LoadError, budget,
+    cages::{self, MeshCage},
+    files,
     materials::Materials,
     meshes::{self, FileLocation, MeshOptions, MeshSource, ParsedMesh},
 };
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 use std::{ops::Range, path::Path};
-use throng_scene::{Material, NONE, TriangleMesh, Wrap};
+use throng_scene::{Material, NONE, TriangleMesh, Wrap, desc::Subdivision};
 
 /// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
 const MOST_SEARCHED: usize = 64;
@@ -51,6 +54,9 @@ impl Indexed {
     /// If no triangle has an area, or if memory does not suffice.
     pub fn finish(mut self, path: &Path, options: &MeshOptions) -> Result<Box<dyn ParsedMesh>, LoadError> {
         files::reserve(path, "its mesh", budget::of_mesh(self.positions.len(), self.triangles.len()))?;
+        if let Some(subdivision) = options.subdivides() {
+            return self.subdivided(path, subdivision);
+        }
         let left_out = self.mend();
         let faces = self.faces();
         if faces.corners.is_empty() {
@@ -74,7 +80,38 @@ impl Indexed {
             self.warnings.push(message);
         }
         let mesh = self.mesh(&faces, options.smooth_angle);
-        Ok(Box::new(ParsedIndexed { file: self, mesh }))
+        Ok(Box::new(ParsedIndexed { file: self, mesh, cage: None }))
+    }
+
+    /// Refines the polygons by the rules of Catmull and Clark.
+    fn subdivided(mut self, path: &Path, subdivision: Subdivision) -> Result<Box<dyn ParsedMesh>, LoadError> {
+        if let Some(first) = self.first_not_finite {
+            let message = "this vertex is not finite, and its neighbours cannot be subdivided: export it again";
+            return Err(first.error(path, message));
+        }
+        let faces = subdivision::Faces::of(&self.triangles, &self.polygons, |vertex: u32| vertex);
+        let mut attributes = Vec::new();
+        let mut add = |spread: Spread, values: Vec<Vec4>, face_varying: FaceVarying| {
+            attributes.push(Attribute { spread, values, face_varying });
+        };
+        let corners = faces.corners.iter().map(|&vertex| vertex as usize);
+        if !self.uvs.is_empty() {
+            let uv = corners.clone().map(|vertex| Vec4::new(self.uvs[vertex][0], self.uvs[vertex][1], 0.0, 0.0));
+            add(Spread::Uvs, uv.collect(), FaceVarying::None);
+        }
+        if !self.colors.is_empty() {
+            add(Spread::Colors, corners.map(|vertex| Vec4::from(self.colors[vertex])).collect(), FaceVarying::None);
+        } else if !self.face_colors.is_empty() {
+            let of_face = |triangle: u32| self.face_colors.get(triangle as usize).copied().unwrap_or([1.0; 4]);
+            let sizes = faces.triangles.iter().zip(&faces.sizes);
+            let color =
+                |(&triangle, &size): (&u32, &u32)| std::iter::repeat_n(Vec4::from(of_face(triangle)), size as usize);
+            add(Spread::Colors, sizes.flat_map(color).collect(), FaceVarying::All);
+        }
+        let cage = Cage::new(self.positions.clone(), Polygons::of_faces(faces.sizes, faces.corners), attributes);
+        let (mesh, cage) = cages::of_file(path, cage, subdivision)?;
+        (self.positions, self.triangles) = (Vec::new(), Vec::new());
+        Ok(Box::new(ParsedIndexed { file: self, mesh, cage }))
     }
 
     /// Splits faces that are not valid fans, omits faces that cannot be drawn, and drops positions that are not finite. Returns the number
@@ -187,6 +224,8 @@ impl<'a> Copies<'a> {
 struct ParsedIndexed {
     file: Indexed,
     mesh: TriangleMesh,
+    /// The cage of a subdivision surface whose level is chosen later.
+    cage: Option<Box<MeshCage>>,
 }
 
 impl ParsedMesh for ParsedIndexed {
@@ -202,7 +241,7 @@ impl ParsedMesh for ParsedIndexed {
         _wrap: Wrap,
         table: &mut Materials,
     ) -> Result<(MeshSource, Vec<String>), LoadError> {
-        let Self { file, mesh } = *self;
+        let Self { file, mesh, cage } = *self;
         let row = replacement.unwrap_or_else(|| {
             if mesh.colors.is_empty() {
                 table.add("default", Material::default())
@@ -211,7 +250,7 @@ impl ParsedMesh for ParsedIndexed {
             }
         });
         let source = MeshSource::of_triangles(name, mesh, vec![row], file.positions, file.triangles);
-        Ok((source, file.warnings))
+        Ok((MeshSource { cage, ..source }, file.warnings))
     }
 }
 
@@ -269,13 +308,13 @@ mod tests {
         file.triangles = vec![[1, 2, 3], [2, 1, 4], [0, 1, 2]];
         file.face_colors = vec![[0.0; 4]];
         file.first_not_finite = Some(FileLocation::Line(7));
-        let parsed = file.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).unwrap();
+        let parsed = file.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None }).unwrap();
         let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default()).unwrap();
         assert_eq!(warnings, ["a.ply:7: this vertex is not finite: 1 faces with such vertices are left out"]);
         assert_eq!((source.points.len(), &source.point_triangles[..]), (4, &[[0, 1, 2], [1, 0, 3]][..]));
         let all = Indexed { triangles: vec![[0, 1, 1]], positions: vec![[f32::NAN; 3]; 2], ..Indexed::default() };
         let all = Indexed { first_not_finite: Some(FileLocation::Byte(90)), ..all };
-        let e = all.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0 }).err().unwrap();
+        let e = all.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None }).err().unwrap();
         let told =
             "a.ply: at byte 90: no face can be drawn: 1 have vertices that are not finite; export the mesh again";
         assert_eq!(e.to_string(), told);

@@ -1,6 +1,7 @@
 //! Wavefront OBJ. `scan` reads lists and triangles in file order, `mesh` converts them to a renderable mesh, and `materials` and `mtl` read
 //! the materials of its MTL files.
 
+mod cage;
 mod colors;
 mod lines;
 mod lookup;
@@ -14,7 +15,9 @@ mod tests;
 mod texture;
 
 use super::{
-    LoadError, budget, files,
+    LoadError, budget,
+    cages::MeshCage,
+    files,
     folders::Folders,
     geometry::{
         normals::unit,
@@ -76,10 +79,8 @@ pub struct ObjData {
 }
 
 impl ObjData {
-    /// Splits faces that are not valid fans, and omits faces that cannot be drawn. Merges positions with identical bits and colours. If
-    /// some corners have a UV or normal, the others get zeros.
+    /// Merges positions with identical bits and colours. If some corners have a UV or normal, the others get zeros.
     fn complete(&mut self) {
-        self.mend_faces();
         let colors = |i: u32| self.colors.get(i as usize).map(|c| c.map(f32::to_bits));
         let mut first_of = HashMap::with_capacity(self.positions.len());
         let positions = (0..).zip(&self.positions);
@@ -98,6 +99,7 @@ impl ObjData {
         self.drop_positions();
     }
 
+    /// Splits faces that are not valid fans, and omits faces that cannot be drawn.
     fn mend_faces(&mut self) {
         let polygons = std::mem::take(&mut self.polygons);
         let all_finite = self.first_faulty[0].is_none();
@@ -174,10 +176,30 @@ impl MeshFormat for Obj {
         "obj"
     }
 
+    fn has_polygons(&self) -> bool {
+        true
+    }
+
     /// Missing MTL files or pictures only cause warnings.
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
-        let mut data = scan::scan(path, &files::read(path)?)?;
-        let built = mesh::build(&data, options.smooth_angle);
+        let bytes = files::read(path)?;
+        let (mut data, built, cage) = match options.subdivides() {
+            None => {
+                let data = scan::scan(path, &bytes)?;
+                let built = mesh::build(&data, options.smooth_angle);
+                (data, built, None)
+            }
+            Some(subdivision) => {
+                let mut data = scan::scan_polygons(path, &bytes)?;
+                if let Some(line) = data.first_faulty[0] {
+                    let message = "this vertex is not finite, and its neighbours cannot be subdivided: export it again";
+                    return Err(LoadError::line(path, line, message));
+                }
+                data.complete();
+                let (built, cage) = cage::subdivided(&mut data, subdivision)?;
+                (data, built, cage)
+            }
+        };
         if built.mesh.triangles.is_empty() {
             return Err(meshes::nothing_to_draw(path, data.first_faulty[0].map(FileLocation::Line), data.not_finite));
         }
@@ -190,7 +212,7 @@ impl MeshFormat for Obj {
         warn(data.ignored, "points, lines or faces with fewer than 3 corners are ignored");
         warn(built.dropped, "triangles without area are left out");
         let materials = MtlMaterials::read(&data, Lookup::new(Folders::of(path, allow)), &mut warnings);
-        Ok(Box::new(ParsedObj { data, built, materials, warnings }))
+        Ok(Box::new(ParsedObj { data, built, cage, materials, warnings }))
     }
 }
 
@@ -198,6 +220,8 @@ impl MeshFormat for Obj {
 struct ParsedObj {
     data: ObjData,
     built: mesh::ObjMesh,
+    /// The cage of a subdivision surface whose level is chosen later.
+    cage: Option<Box<MeshCage>>,
     materials: MtlMaterials,
     warnings: Vec<String>,
 }
@@ -229,6 +253,6 @@ impl ParsedMesh for ParsedObj {
         let faces = mesh::position_triangles(&self.data);
         let (mesh, points) = (self.built.mesh, self.data.positions);
         let source = MeshSource::of_triangles(name, mesh, rows, points, faces);
-        Ok((source, self.warnings))
+        Ok((MeshSource { cage: self.cage, ..source }, self.warnings))
     }
 }

@@ -40,6 +40,17 @@ const NOWHERE: u32 = NONE - 1;
 /// # Errors
 /// If a line is malformed, or if a face uses a vertex that the file does not have.
 pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
+    let mut data = scan_polygons(path, bytes)?;
+    data.mend_faces();
+    data.complete();
+    Ok(data)
+}
+
+/// As [`scan`], but polygons stay fans. [`ObjData::complete`] is still to be called.
+///
+/// # Errors
+/// As [`scan`].
+pub fn scan_polygons(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     let mut scan = Scan::default();
     let mut material = NONE;
     for (line, text) in Lines::new(bytes) {
@@ -48,7 +59,6 @@ pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
     scan.check_ahead(path)?;
     scan.data.path = path.into();
     scan.data.colors = scan.colors.linear(scan.data.positions.len());
-    scan.data.complete();
     Ok(scan.data)
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use throng_scene::desc::Subdivision;
 
 fn parse_text(text: &str) -> Result<ObjData, String> {
     scan::scan(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
@@ -235,4 +236,35 @@ proptest! {
         assert_sound_or_one_line(lines.join("\n").as_bytes());
         assert_sound_or_one_line(format!("{lists}{}", lines.join("\n")).as_bytes());
     }
+}
+
+/// A cube between -1 and 1, with texture coordinates that differ between its first face and the others.
+const CUBE: &str = "v -1 -1 -1\nv 1 -1 -1\nv -1 1 -1\nv 1 1 -1\nv -1 -1 1\nv 1 -1 1\nv -1 1 1\nv 1 1 1\nvt 0 0\nvt 1 1\n\
+    usemtl a\nf 1/2 3/2 4/2 2/2\nf 3/1 7/1 8/1 4/1\nf 7/1 5/1 6/1 8/1\nusemtl b\nf 5/1 1/1 2/1 6/1\nf 3/1 1/1 5/1 7/1\nf 8/1 6/1 2/1 4/1\n";
+
+fn subdivided(text: &str, subdivision: Subdivision) -> Result<MeshSource, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.obj");
+    std::fs::write(&path, text).unwrap();
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(subdivision) };
+    let parsed = Obj.parse(&path, &options, &[]).map_err(|error| error.to_string())?;
+    let source = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default());
+    source.map(|(source, _)| source).map_err(|error| error.to_string())
+}
+
+#[test]
+fn polygons_are_subdivided_with_their_seams_and_materials() {
+    let source = subdivided(CUBE, Subdivision::Level(2)).unwrap();
+    let mesh = source.mesh.triangles().unwrap();
+    assert_eq!((mesh.triangles.len(), source.materials.len(), source.cage.is_none()), (192, 2, true));
+    assert_eq!(mesh.slots.iter().filter(|slot| **slot == 0).count(), 96);
+    // The border of the first face has 16 vertices twice.
+    assert_eq!(mesh.positions.len(), 98 + 16);
+    let is_limit = |p: &&[f32; 3]| p.iter().all(|x| (x.abs() - 0.5).abs() < 1e-6);
+    assert_eq!(mesh.positions.iter().filter(is_limit).count(), 8 + 4);
+    assert_eq!(source.points().0.len(), mesh.positions.len(), "copies are scattered on the surface");
+    assert_eq!(subdivided(CUBE, Subdivision::Level(0)).unwrap().mesh.prim_count(), 12);
+    assert!(subdivided(CUBE, Subdivision::Auto).unwrap().cage.is_some());
+    let error = subdivided("v 0 0 0\nv nan 0 0\nv 0 1 0\nf 1 2 3\n", Subdivision::Level(1)).err().unwrap();
+    assert!(error.contains("a.obj:2: this vertex is not finite, and its neighbours cannot be subdivided"), "{error}");
 }

@@ -136,7 +136,12 @@ impl LoadOptions {
             ("--scene", model.scene.is_some(), is_gltf || is_usd, "glTF and USD files have several scenes or prims"),
             ("--variant", !model.variants.is_empty(), is_gltf || is_usd, "glTF and USD files have variants"),
             ("--purpose", !model.purposes.is_empty(), is_usd, "USD files have purposes"),
-            ("--subdivision", model.subdivision.is_some(), is_usd, "USD files have subdivision surfaces"),
+            (
+                "--subdivision",
+                model.subdivision.is_some(),
+                is_usd || matches!(kind, Kind::Mesh(format) if format.has_polygons()),
+                "USD, .obj and .ply files have faces to subdivide; a .ron scene has `subdivision` in the entries of meshes",
+            ),
         ];
         for (flag, given, fits, what) in of_others {
             if given && !fits {

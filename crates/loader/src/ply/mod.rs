@@ -25,6 +25,10 @@ impl MeshFormat for Ply {
         "ply"
     }
 
+    fn has_polygons(&self) -> bool {
+        true
+    }
+
     fn parse(&self, path: &Path, options: &MeshOptions, _allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
         let mut mesh = read(&files::read(path)?).map_err(|fault| fault.of(path))?;
         mesh.warnings.iter_mut().for_each(|warning| *warning = format!("{}: {warning}", path.display()));

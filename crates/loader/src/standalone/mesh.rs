@@ -3,30 +3,31 @@
 use super::Stage;
 use crate::{
     LoadError, LoadOptions,
+    cages::Cages,
     materials::{Materials, Slots},
     meshes::{MeshFormat, MeshOptions},
 };
 use glam::Affine3;
-use std::path::Path;
+use std::{f32::consts::FRAC_PI_3, path::Path};
 use throng_scene::{CLAY, Material, Mesh, Scene, Shape, Wrap};
 
-const OPTIONS: MeshOptions = MeshOptions { smooth_angle: std::f32::consts::FRAC_PI_3 };
-
-/// Loads a file of `format` as a complete scene.
+/// Loads a file of `format` as a complete scene, but for a subdivision surface whose level is chosen by size.
 ///
 /// # Errors
 /// As [`MeshFormat::parse`]. Also if a texture is missing or damaged.
-pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<Scene, LoadError> {
+pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<(Scene, Cages), LoadError> {
     let mut table = Materials::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let parsed = format.parse(path, &OPTIONS, &options.model.allow_dirs)?;
-    let (model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
+    let of_mesh = MeshOptions { smooth_angle: FRAC_PI_3, subdivision: options.model.subdivision };
+    let parsed = format.parse(path, &of_mesh, &options.model.allow_dirs)?;
+    let (mut model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();
     let mut scene = Scene { warnings, settings: super::settings(options), ..Scene::default() };
     color_like_clay(&mut table, &model.mesh);
+    let cages = model.cage.take().map(|cage| (scene.meshes.len() as u32, *cage));
     super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
-    Ok(scene)
+    Ok((scene, cages.into_iter().collect()))
 }
 
 /// Gives materials without any properties the colour of clay, unless vertices have colours. White would hardly show the shape.

@@ -25,6 +25,10 @@ impl MeshFormat for Stl {
         "stl"
     }
 
+    fn has_polygons(&self) -> bool {
+        false
+    }
+
     fn parse(&self, path: &Path, options: &MeshOptions, _allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
         read(path, &files::read(path)?)?.finish(path, options)
     }

@@ -1,10 +1,60 @@
 //! Meshes of a stage as cages of subdivision surfaces.
 
-use super::mesh::{Attributes, Element, Needs, slots};
-use crate::geometry::subdivision::{Attribute, Boundary, Cage, FaceVarying, Polygons, Scheme, Spread};
+use super::{
+    clock::Clock,
+    deform,
+    mesh::{Attributes, Element, Needs, id, slots},
+};
+use crate::{
+    cages::MeshCage,
+    geometry::subdivision::{Attribute, Boundary, Cage, FaceVarying, Polygons, Scheme, Spread},
+};
 use glam::Vec4;
-use throng_scene::NONE;
-use throng_usd::{self as usd, BoundaryRule, FaceVaryingRule, Interpolation, PolygonMesh, Primvar, Shape};
+use std::sync::Arc;
+use throng_scene::desc::Subdivision;
+use throng_usd::{
+    self as usd, BoundaryRule, FaceVaryingRule, Interpolation, PolygonMesh, Primvar, Shape, SkeletonPose,
+};
+
+/// How the subdivision surfaces of a stage are refined.
+pub struct Subdivisions<'a> {
+    pub level: Subdivision,
+    pub clock: &'a Clock,
+}
+
+impl Subdivisions<'_> {
+    /// The cage of a mesh that is refined. Otherwise its triangles stay, with a warning if it should be refined.
+    pub fn cage(
+        &self,
+        shape: &Shape,
+        mesh: &PolygonMesh,
+        needs: &Needs,
+        skeleton: Option<&SkeletonPose>,
+        warnings: &mut Vec<String>,
+    ) -> Option<MeshCage> {
+        let level = match self.level {
+            Subdivision::Level(0) => return None,
+            // Smaller triangles would show the same surface.
+            Subdivision::Auto if mesh.scheme == usd::Scheme::Bilinear => return None,
+            Subdivision::Level(level) => Some(level),
+            Subdivision::Auto => None,
+        };
+        let (points, deformers) = deform::of_cage(mesh, skeleton, self.clock);
+        match of(shape, mesh, needs, points)? {
+            Ok(cage) => {
+                if is_triangulated(mesh) {
+                    let line = "Loop's scheme divides triangles only; its other faces are divided as triangles";
+                    warnings.push(format!("{}: {line}", shape.name));
+                }
+                Some(MeshCage { cage, deformers: deformers.map(Arc::new), level })
+            }
+            Err(cause) => {
+                warnings.push(format!("{}: {cause}; its cage is drawn", shape.name));
+                None
+            }
+        }
+    }
+}
 
 /// The cage of a mesh with these points. None if the mesh has no scheme, or if it has no faces.
 ///
@@ -108,7 +158,7 @@ fn attributes(shape: &Shape, mesh: &PolygonMesh, needs: &Needs, faces: &Faces, s
         .collect();
     let mut all = Vec::new();
     for (primvar, spread) in sets.uvs.iter().zip([Spread::Uvs, Spread::Uvs1]) {
-        let value = |&element: &Element| primvar.values.get(super::mesh::id(primvar, element) as usize);
+        let value = |&element: &Element| primvar.values.get(id(primvar, element) as usize);
         let values = elements.iter().map(|element| {
             let [u, v] = value(element).copied().unwrap_or_default();
             Vec4::new(u, v, 0.0, 0.0)
@@ -127,9 +177,8 @@ fn attributes(shape: &Shape, mesh: &PolygonMesh, needs: &Needs, faces: &Faces, s
 fn color(sets: &Attributes, element: Element) -> Vec4 {
     fn value<T: Copy>(primvar: Option<&Primvar<T>>, element: Element) -> Option<T> {
         let primvar = primvar.filter(|_| !element.is_white)?;
-        primvar.values.get(super::mesh::id(primvar, element) as usize).copied()
+        primvar.values.get(id(primvar, element) as usize).copied()
     }
-    debug_assert_ne!(element.point, NONE);
     let [r, g, b] = value(sets.colors, element).unwrap_or([1.0; 3]);
     Vec4::new(r, g, b, value(sets.opacities, element).unwrap_or(1.0))
 }

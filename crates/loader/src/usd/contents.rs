@@ -1,14 +1,13 @@
 //! The groups of a stage as lists of placements, and its shapes as meshes.
 
 use super::{
-    cage,
+    cage::Subdivisions,
     clock::Clock,
     curves, deform,
     materials::{StageMaterials, Wearer, needs},
     mesh::{self, Needs},
 };
 use crate::{
-    cages::MeshCage,
     geometry::{shapes, transform::is_invertible},
     materials::Materials,
     meshes::MeshSource,
@@ -26,10 +25,7 @@ use throng_scene::{
     Mesh, NONE, Shape as SceneShape, Track,
     desc::{Choose, Subdivision},
 };
-use throng_usd::{
-    Axis, Content, Copies, Interpolation, PointCloud, PolygonMesh, Round, Sampled, Scheme, Shape, ShapeKind,
-    SkeletonPose, Stage,
-};
+use throng_usd::{Axis, Content, Copies, Interpolation, PointCloud, Round, Sampled, Shape, ShapeKind, Stage};
 
 /// Segments around round shapes.
 const SEGMENTS: u32 = 64;
@@ -293,7 +289,8 @@ impl<'a> Converter<'a> {
                 let moving = deform::moving(mesh, built, skeleton, &self.clock);
                 let mut source = MeshSource::of_triangles(name, moving.mesh, rows, Vec::new(), Vec::new());
                 source.motion = moving.motion;
-                source.cage = self.cage(shape, mesh, needs, skeleton);
+                let subdivision = Subdivisions { level: self.subdivision, clock: &self.clock };
+                source.cage = subdivision.cage(shape, mesh, needs, skeleton, &mut self.out.warnings).map(Box::new);
                 return Some(source);
             }
             ShapeKind::Curves(set) => {
@@ -315,37 +312,6 @@ impl<'a> Converter<'a> {
             }
         };
         (!solid.triangles.is_empty()).then(|| MeshSource::of_unsplit_shape(name, solid, row))
-    }
-
-    /// The cage of a subdivision surface that is to be refined.
-    fn cage(
-        &mut self,
-        shape: &Shape,
-        mesh: &PolygonMesh,
-        needs: &Needs,
-        skeleton: Option<&SkeletonPose>,
-    ) -> Option<Box<MeshCage>> {
-        let level = match self.subdivision {
-            // Smaller triangles would show the same surface.
-            Subdivision::Auto if mesh.scheme == Scheme::Bilinear => return None,
-            Subdivision::Level(0) => return None,
-            Subdivision::Level(level) => Some(level),
-            Subdivision::Auto => None,
-        };
-        let (points, deformers) = deform::of_cage(mesh, skeleton, &self.clock);
-        match cage::of(shape, mesh, needs, points)? {
-            Ok(cage) => {
-                if cage::is_triangulated(mesh) {
-                    let line = "Loop's scheme divides triangles only; its other faces are divided as triangles";
-                    self.out.warnings.push(format!("{}: {line}", shape.name));
-                }
-                Some(Box::new(MeshCage { cage, deformers: deformers.map(Arc::new), level }))
-            }
-            Err(cause) => {
-                self.out.warnings.push(format!("{}: {cause}; its cage is drawn", shape.name));
-                None
-            }
-        }
     }
 
     /// A list of spheres at points, in the colours of the points. `row` is the row of their material in one colour.

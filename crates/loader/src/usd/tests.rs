@@ -1,6 +1,6 @@
 //! The conversion of stages that are written by hand; the reader has tests of its own.
 
-use super::{Converter, contents::Contents};
+use super::{Clock, Converter, cage, contents::Contents, deform};
 use crate::{
     materials::Materials,
     model::MeshMotion,
@@ -10,8 +10,8 @@ use glam::{Affine3, DAffine3, DVec3, Vec3};
 use std::path::Path;
 use throng_scene::{Alpha, Material, MaterialKind, NONE};
 use throng_usd::{
-    self as usd, ABSENT, Content, Copies, Group, Input, Item, PolygonMesh, Primvar, Read, Sampled, Shape, ShapeKind,
-    Source, Stage, Subset, Surface, Times,
+    self as usd, ABSENT, Content, Copies, Group, Input, Item, PolygonMesh, Primvar, Read, Sampled, Scheme, Shape,
+    ShapeKind, Source, Stage, Subset, Surface, Times,
 };
 
 fn shape(kind: ShapeKind) -> Shape {
@@ -140,6 +140,48 @@ fn points_that_move_deform_their_mesh_and_constant_ones_do_not() {
     assert_eq!(actor.rig.clips[0].channels[0].values, [0.0, 1.0]);
     assert_eq!(deforming.pieces[0].deformers.targets[0].positions[2], [0.0, 0.0, 4.0]);
     assert!(matches!(contents.sources[1].motion, MeshMotion::Still));
+}
+
+#[test]
+fn cages_keep_their_subsets_and_orientation_and_become_triangles_of_the_chosen_level() {
+    let cage = PolygonMesh {
+        points: Sampled::Still(vec![
+            [0., 0., 0.],
+            [1., 0., 0.],
+            [1., 1., 0.],
+            [0., 1., 0.],
+            [2., 0., 0.],
+            [2., 1., 0.],
+        ]),
+        face_sizes: vec![4, 4, 2],
+        corners: vec![0, 1, 2, 3, 1, 4, 5, 2, 0, 1],
+        subsets: vec![Subset { name: "right".to_owned(), faces: vec![1] }],
+        left_handed: true,
+        ..PolygonMesh::default()
+    };
+    let made = |mesh: &PolygonMesh| {
+        let made = cage::of(&shape(ShapeKind::Sphere(1.0)), mesh, &Default::default(), mesh.points.first().clone());
+        made.map(|cage| cage.unwrap_or_else(|cause| panic!("{cause}")).refined(2).unwrap_or_else(|| panic!()).mesh)
+    };
+    let mesh = made(&cage).unwrap();
+    assert_eq!((mesh.triangles.len(), mesh.slots.iter().filter(|slot| **slot == 0).count()), (64, 32));
+    assert!(mesh.normals.iter().all(|normal| normal[2] < -0.999), "left-handed faces are seen from below");
+    let hole = made(&PolygonMesh { holes: vec![0], ..cage.clone() }).unwrap();
+    assert!(hole.triangles.len() == 32 && hole.slots.iter().all(|&slot| slot == 0));
+    assert!(made(&PolygonMesh { scheme: Scheme::None, ..cage.clone() }).is_none());
+    let triangulated = PolygonMesh { scheme: Scheme::Loop, ..cage };
+    assert!(cage::is_triangulated(&triangulated));
+    assert_eq!(made(&triangulated).unwrap().triangles.len(), 4 * 16);
+}
+
+#[test]
+fn points_that_move_deform_the_cage_of_their_surface() {
+    let raised = vec![[0., 0., 0.], [1., 0., 0.], [1., 1., 4.], [0., 1., 0.]];
+    let points = Sampled::Moving(vec![(12.0, square().points.first().clone()), (17.0, raised)]);
+    let (rest, deformers) = deform::of_cage(&PolygonMesh { points, ..square() }, None, &Clock::new(&Times::default()));
+    assert_eq!(&rest, square().points.first());
+    let offsets = &deformers.unwrap_or_else(|| panic!("it is still")).targets[0].positions;
+    assert_eq!(offsets[..], [[0.0; 3], [0.0; 3], [0.0, 0.0, 4.0], [0.0; 3]]);
 }
 
 fn read(picture: u32, channel: u8) -> Read {

@@ -52,6 +52,10 @@ pub struct MeshFile {
     /// placed on y = 0. Default: none, the mesh keeps the file's coordinates.
     #[serde(default)]
     pub fit: Option<BoxSize>,
+    /// Level of the Catmull-Clark surface whose control points are those of an .obj or .ply file, 1 to 7; 0 keeps the faces. Each level has
+    /// four times as many triangles. Default 0.
+    #[serde(default)]
+    pub subdivision: u32,
 }
 
 impl MeshFile {

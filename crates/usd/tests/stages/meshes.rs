@@ -1,7 +1,10 @@
 //! Meshes, primvars and solids.
 
 use crate::inline::{item, read};
-use throng_usd::{Axis, Content, Interpolation, NONE, PolygonMesh, Round, Sampled, Scheme, Shape, ShapeKind, Stage};
+use throng_usd::{
+    Axis, BoundaryRule, Content, FaceVaryingRule, Interpolation, NONE, PolygonMesh, Round, Sampled, Scheme, Shape,
+    ShapeKind, Stage,
+};
 
 /// Two quads beside one another.
 const QUADS: &str = "int[] faceVertexCounts = [4, 4]\nint[] faceVertexIndices = [0, 1, 4, 3, 1, 2, 5, 4]
@@ -42,6 +45,28 @@ fn sides_holes_and_schemes_are_read() {
     assert_eq!((mesh(&stage).scheme, mesh(&stage).left_handed, shape(&stage).double_sided), (Scheme::Loop, true, true));
     assert_eq!(mesh(&stage).holes, [0, 1]);
     assert_eq!(stage.warnings, ["/m: has holes that are no faces; they are ignored"]);
+}
+
+#[test]
+fn creases_corners_and_rules_of_surfaces_are_read() {
+    let stage = mesh_stage(
+        "int[] creaseIndices = [0, 1, 2, 4, 5]\nint[] creaseLengths = [3, 2]\nfloat[] creaseSharpnesses = [2.5, 10]
+        int[] cornerIndices = [3, 9]\nfloat[] cornerSharpnesses = [1.5, 2]\ntoken interpolateBoundary = \"edgeOnly\"
+        token faceVaryingLinearInterpolation = \"all\"\ntoken triangleSubdivisionRule = \"smooth\"",
+    );
+    let mesh = mesh(&stage);
+    assert_eq!(mesh.creases, [([0, 1], 2.5), ([1, 2], 2.5), ([4, 5], 10.0)]);
+    assert_eq!((&mesh.sharp_points[..], mesh.boundary), (&[(3, 1.5)][..], BoundaryRule::EdgeOnly));
+    assert_eq!((mesh.face_varying, mesh.smooth_triangles), (FaceVaryingRule::All, true));
+    assert_eq!(stage.warnings, ["/m: some of its sharp corners are no points; they are ignored"]);
+    let per_edge =
+        mesh_stage("int[] creaseIndices = [0, 1, 7]\nint[] creaseLengths = [3]\nfloat[] creaseSharpnesses = [1, 2]");
+    assert_eq!(self::mesh(&per_edge).creases, [([0, 1], 1.0)]);
+    assert_eq!(per_edge.warnings, ["/m: 1 creases are between no points; they are ignored"]);
+    let wrong = mesh_stage("int[] creaseIndices = [0, 1]\nint[] creaseLengths = [3]");
+    assert!(self::mesh(&wrong).creases.is_empty());
+    assert_eq!(wrong.warnings, ["/m: the numbers of its creases do not match; they are ignored"]);
+    assert_eq!(self::mesh(&wrong).boundary, BoundaryRule::EdgeAndCorner);
 }
 
 #[test]

@@ -3,10 +3,11 @@
 //! The surface of a face depends on its neighbours only, so the weights of its points are found by refining this neighbourhood ([`patch`],
 //! [`refine`], [`limit`]). Neighbourhoods with equal connections share them. The rules are those of OpenSubdiv, as in USD.
 //!
-//! The crate `subdiv-kernels` 0.1 was tried first. It refuses whole meshes for one non-manifold edge, has limit masks for Catmull-Clark
+//! The crate `subdiv-kernels` 0.1 was examined first. It refuses whole meshes for one non-manifold edge, has limit masks for Catmull-Clark
 //! surfaces only, smooths creases that end at a boundary, and loses the seams of texture coordinates after the first level.
 
 mod channel;
+mod fans;
 mod grid;
 mod layout;
 mod limit;
@@ -19,9 +20,10 @@ mod stencils;
 mod tests;
 mod topology;
 
-pub use channel::{Attribute, Channel, FaceVarying, Spread};
+pub use channel::{Attribute, FaceVarying, Spread};
+pub use fans::Faces;
 
-use self::{grid::Grid, layout::Layout, refine::Rules, topology::Topology};
+use self::{channel::Channel, grid::Grid, layout::Layout, refine::Rules, topology::Topology};
 use crate::budget;
 use glam::Vec4;
 use throng_scene::{
@@ -75,6 +77,24 @@ pub struct Polygons {
     pub drawn: Vec<bool>,
     /// Material slot of each face, or empty.
     pub slots: Vec<u32>,
+}
+
+impl Polygons {
+    /// Faces of a Catmull-Clark surface without creases.
+    pub fn of_faces(sizes: Vec<u32>, corners: Vec<u32>) -> Self {
+        Self {
+            scheme: Scheme::CatmullClark,
+            linear: false,
+            smooth_triangles: false,
+            boundary: Boundary::default(),
+            creases: Vec::new(),
+            points: Vec::new(),
+            drawn: vec![true; sizes.len()],
+            slots: Vec::new(),
+            sizes,
+            corners,
+        }
+    }
 }
 
 /// A cage, from which meshes of all levels can be made.

@@ -448,5 +448,17 @@ fn parse_mesh(
         let known = meshes::extensions();
         return fail(format!("{name} is no mesh file: convert it to one of {known}"));
     };
-    format.parse(&path, &MeshOptions { smooth_angle }, allow)
+    let subdivision = match desc.subdivision {
+        0 => None,
+        1..=MOST_SUBDIVISION if format.has_polygons() => Some(Subdivision::Level(desc.subdivision)),
+        1..=MOST_SUBDIVISION => {
+            let message = format!("{name} has no faces to subdivide: use an .obj or .ply file");
+            return Err(source.error(&place.key("subdivision"), message));
+        }
+        level => {
+            let message = format!("subdivision {level} is not 0 to {MOST_SUBDIVISION}");
+            return Err(source.error(&place.key("subdivision"), message));
+        }
+    };
+    format.parse(&path, &MeshOptions { smooth_angle, subdivision }, allow)
 }
