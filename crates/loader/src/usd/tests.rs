@@ -221,7 +221,8 @@ fn colours_of_a_mesh_do_not_tint_the_materials_of_its_subsets() {
         ..Primvar::default()
     });
     let of = |mesh| Shape { colors: colors.clone(), ..shape(ShapeKind::Mesh(Box::new(mesh))) };
-    let content = |shape| Content::Shape { shape, materials: vec![0, NONE], skeleton: NONE, color: None, opacity: None };
+    let content =
+        |shape| Content::Shape { shape, materials: vec![0, NONE], skeleton: NONE, color: None, opacity: None };
     let mut stage = stage(vec![group(vec![item(content(0), 0.0), item(content(1), 0.0)])], vec![of(faces), of(whole)]);
     stage.materials = vec![usd::Material { name: "/paint".to_owned(), surface: Surface::default() }];
     let (contents, _) = converted(&stage);
@@ -247,13 +248,8 @@ fn display_opacities_and_the_colours_of_points_are_shown() {
     let cloud = usd::PointCloud { points: Sampled::Still(vec![[0.0; 3]; 3]), widths: vec![0.5] };
     let points = Shape { colors: Some(colors), ..shape(ShapeKind::Points(Box::new(cloud))) };
     let mut items: Vec<Item> = (0..4).map(|number| item(placed(number), 0.0)).collect();
-    let inherited = |shape| Content::Shape {
-        shape,
-        materials: vec![NONE],
-        skeleton: NONE,
-        color: None,
-        opacity: Some(0.75),
-    };
+    let inherited =
+        |shape| Content::Shape { shape, materials: vec![NONE], skeleton: NONE, color: None, opacity: Some(0.75) };
     items.extend([item(inherited(0), 0.0), item(inherited(1), 0.0)]);
     let (contents, table) = converted(&stage(vec![group(items)], vec![plain, faded, veil, points]));
     let row = |number: usize| table.rows[contents.lists[0][number].materials[0] as usize];
@@ -293,7 +289,8 @@ fn subsets_have_their_materials_and_equal_meshes_are_stored_once() {
         subsets: vec![Subset { name: "half".to_owned(), faces: vec![1] }],
         ..square()
     };
-    let content = |materials: Vec<u32>| Content::Shape { shape: 0, materials, skeleton: NONE, color: None, opacity: None };
+    let content =
+        |materials: Vec<u32>| Content::Shape { shape: 0, materials, skeleton: NONE, color: None, opacity: None };
     let world = group(vec![
         item(content(vec![0, 1]), 0.0),
         item(content(vec![0, 1]), 1.0),
