@@ -149,6 +149,11 @@ fn frames_have_the_numbers_of_time_codes_and_move() {
     let [first, again, last] = ["101", "101", "104"].map(|frame| picture(&place, frame, &[]));
     assert!(first == again && first != last);
     place.fails(&["render", "grove.usda", "-f", "1", "-o", "a.png"], 2, "101");
+    let text =
+        fs::read_to_string(place.path("grove.usda")).unwrap().replace("startTimeCode = 101", "startTimeCode = -2");
+    fs::write(place.path("early.usda"), text).unwrap();
+    let early = place.ok(&["check", "early.usda", "--json"]).json();
+    assert!(early["warnings"].to_string().contains("it begins at time code -2"), "{early}");
 }
 
 #[test]

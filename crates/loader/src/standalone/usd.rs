@@ -62,7 +62,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let mut surroundings = Surroundings::new(options);
     surroundings.is_lit = lit.environment.is_some() || has_lamps(&stage);
     surroundings.environment = lit.environment;
-    set_times(&mut scene, &stage, &mut surroundings);
+    set_times(&mut scene, path, &stage, &mut surroundings);
     let size = options.model.stage.size;
     let aspect = |camera| size.map_or(cameras::aspect_of(camera), |(width, height)| width as f32 / height as f32);
     let all: Vec<_> = stage.cameras.iter().map(|camera| (camera, aspect(camera))).collect();
@@ -123,11 +123,14 @@ fn has_lamps(stage: &Stage) -> bool {
 }
 
 /// Numbers frames by time codes, as other programs do.
-fn set_times(scene: &mut Scene, stage: &Stage, surroundings: &mut Surroundings) {
+fn set_times(scene: &mut Scene, file: &Path, stage: &Stage, surroundings: &mut Surroundings) {
     scene.settings.fps = surroundings.options.model.stage.fps.unwrap_or(stage.times.per_second);
     let Some((first, last)) = stage.times.range else { return };
     if first >= 0.0 && first.fract() == 0.0 && first <= f64::from(u32::MAX) {
         scene.settings.first_frame = first as u32;
+    } else if first < last {
+        let line = "frames have whole numbers of at least 0, so this stage's are numbered from 1";
+        scene.warnings.push(format!("{}: it begins at time code {first}; {line}", file.display()));
     }
     let seconds = (last - first) / stage.times.per_second;
     let frames = (seconds * scene.settings.fps).round().clamp(0.0, 1e6) as u32 + 1;

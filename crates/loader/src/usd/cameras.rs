@@ -41,7 +41,8 @@ pub fn convert(scene: &mut Scene, camera: &usd::Camera, clock: &Clock, outer: &D
             None => Vec::new(),
         },
     };
-    let longer = first.aperture[0].max(first.aperture[0] / aspect).max(f32::MIN_POSITIVE);
+    let height = shown_height(first, aspect);
+    let longer = height.max(height * aspect).max(f32::MIN_POSITIVE);
     Camera {
         path: CameraPath::Node { node },
         projection: if camera.orthographic {
@@ -82,9 +83,16 @@ fn dense(lens: &Sampled<CameraLens>) -> Sampled<CameraLens> {
     Sampled::Moving(all)
 }
 
-/// The vertical field of view in radians, or the height of an orthographic view. The width of the picture shows the width of the aperture.
+/// The height of the part of the focal plane that the picture shows. A picture of another shape than the aperture shows all of it and more
+/// on two sides, as the default of UsdRenderSettings does (`aspectRatioConformPolicy = expandAperture`).
+fn shown_height(lens: &CameraLens, aspect: f32) -> f32 {
+    let [width, height] = lens.aperture;
+    height.max(width / aspect)
+}
+
+/// The vertical field of view in radians, or the height of an orthographic view.
 fn span(lens: &CameraLens, orthographic: bool, aspect: f32, scale: f32) -> f32 {
-    let height = lens.aperture[0] / aspect;
+    let height = shown_height(lens, aspect);
     match orthographic {
         true => (height * TENTH * scale).max(f32::MIN_POSITIVE),
         false => (2.0 * (0.5 * height / lens.focal_length).atan()).clamp(1e-4, 3.1),
@@ -158,14 +166,21 @@ mod tests {
     };
 
     #[test]
-    fn the_picture_is_as_wide_as_the_aperture_and_lengths_are_in_units_of_the_scene() {
+    fn the_picture_shows_the_whole_aperture_and_lengths_are_in_units_of_the_scene() {
         let clock = Clock::new(&Times::default());
         let outer = DAffine3::from_scale(DVec3::splat(0.01));
         let mut scene = Scene::default();
         let made = convert(&mut scene, &camera(LENS), &clock, &outer, 2.0);
         let Projection::Perspective { fov_y } = made.projection else { panic!("{:?}", made.projection) };
-        assert!((fov_y - 2.0 * (9f32 / 50.0).atan()).abs() < 1e-6);
-        assert!(made.shift.abs_diff_eq(Vec2::new(0.1, 0.0), 1e-6));
+        // 48 by 24: the width grows.
+        assert!((fov_y - 2.0 * (12f32 / 50.0).atan()).abs() < 1e-6);
+        assert!(made.shift.abs_diff_eq(Vec2::new(0.075, 0.0), 1e-6));
+        let tall = convert(&mut Scene::default(), &camera(LENS), &clock, &outer, 0.5);
+        // 36 by 72: the height grows.
+        assert!(
+            matches!(tall.projection, Projection::Perspective { fov_y } if (fov_y - 2.0 * (36f32 / 50.0).atan()).abs() < 1e-6)
+        );
+        assert!(tall.shift.abs_diff_eq(Vec2::new(0.05, 0.0), 1e-6));
         let lens = made.lens.unwrap_or_else(|| panic!("no lens"));
         // 50 tenths of a centimetre over f/2 is 2.5 cm wide.
         let Aperture::Radius(radius) = lens.aperture else { panic!() };
@@ -183,7 +198,7 @@ mod tests {
         let clock = Clock::new(&Times::default());
         let made = convert(&mut Scene::default(), &camera, &clock, &DAffine3::IDENTITY, 2.0);
         let (time, fov_y) = made.tracks.span[12];
-        assert!((time - 0.5).abs() < 1e-9 && (fov_y - 2.0 * (9f32 / 100.0).atan()).abs() < 1e-6, "{time} {fov_y}");
+        assert!((time - 0.5).abs() < 1e-9 && (fov_y - 2.0 * (12f32 / 100.0).atan()).abs() < 1e-6, "{time} {fov_y}");
         assert_eq!(made.tracks.span.len(), 25);
     }
 

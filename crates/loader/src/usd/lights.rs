@@ -13,7 +13,7 @@ use std::{
     path::Path,
 };
 use throng_scene::{FloatImage, Light, Material, NONE, Shape as SceneShape, TextureMap};
-use throng_usd::{self as usd, LightKind, Stage};
+use throng_usd::{self as usd, Content, LightKind, PolygonMesh, ShapeKind, Stage};
 
 /// Segments around round lights.
 const SEGMENTS: u32 = 64;
@@ -73,7 +73,7 @@ impl<'a> Adding<'a, '_> {
                 self.warn_if(moves, "a distant light that moves keeps its first direction");
                 self.distant(radiance, angle);
             }
-            LightKind::Geometry => converter.emit(&light.name, radiance),
+            LightKind::Geometry => converter.emit(&light.name, radiance / self.divisor()),
             _ => {
                 if let Some(shaping) = self.cone() {
                     self.warn_if(moves, "a spot light that moves keeps its first place");
@@ -84,7 +84,8 @@ impl<'a> Adding<'a, '_> {
                     let position = self.place.translation.as_vec3();
                     self.lit.lights.push(Light::Point { position, intensity, range: None });
                 } else {
-                    self.lamp(radiance / self.divisor(), converter);
+                    let radiance = radiance / self.divisor();
+                    self.lamp(radiance, converter);
                 }
             }
         }
@@ -156,15 +157,34 @@ impl<'a> Adding<'a, '_> {
                 let (radius, length) = (radius * axes.y.max(axes.z), length * axes.x);
                 (2.0 * pi * radius * length, 2.0 * radius * length)
             }
-            LightKind::Dome { .. } | LightKind::Distant { .. } | LightKind::Geometry => (1.0, 1.0),
+            LightKind::Geometry => {
+                let area = self.area_of_shape();
+                (area, area)
+            }
+            LightKind::Dome { .. } | LightKind::Distant { .. } => (1.0, 1.0),
         };
         (all as f32, front as f32)
     }
 
     /// What the radiance is divided by.
-    fn divisor(&self) -> f32 {
+    fn divisor(&mut self) -> f32 {
+        if !self.light.normalize {
+            return 1.0;
+        }
         let area = self.areas().0;
-        if self.light.normalize && area > 0.0 { area } else { 1.0 }
+        self.warn_if(area <= 0.0, "it has no mesh in the world, so `normalize` is ignored");
+        if area > 0.0 { area } else { 1.0 }
+    }
+
+    /// The surface of the mesh that emits, in the stage's world at the first time. 0 if it is no mesh there.
+    fn area_of_shape(&self) -> f64 {
+        let items = self.stage.groups.first().map_or(&[][..], |world| &world.items);
+        let item = items.iter().find(|item| item.name == self.light.name);
+        let Some(usd::Item { content: Content::Shape { shape, .. }, group_from_item, .. }) = item else { return 0.0 };
+        match &self.stage.shapes[*shape as usize].kind {
+            ShapeKind::Mesh(mesh) => area_of_mesh(mesh, group_from_item.first()),
+            _ => 0.0,
+        }
     }
 
     /// Radiant intensity of a light that is far away, per radiance: in units of the scene.
@@ -296,6 +316,24 @@ impl<'a> Adding<'a, '_> {
     }
 }
 
+/// The area of all faces but holes.
+fn area_of_mesh(mesh: &PolygonMesh, place: &DAffine3) -> f64 {
+    let points = mesh.points.first();
+    let point = |id: &u32| place.transform_point3(DVec3::from(points[*id as usize].map(f64::from)));
+    let mut rest = &mesh.corners[..];
+    let mut area = 0.0;
+    for (face, &size) in (0..).zip(&mesh.face_sizes) {
+        let corners;
+        (corners, rest) = rest.split_at(size as usize);
+        let Some(first) = corners.first().map(point).filter(|_| mesh.holes.binary_search(&face).is_err()) else {
+            continue;
+        };
+        let doubled = |pair: &[u32]| (point(&pair[0]) - first).cross(point(&pair[1]) - first);
+        area += 0.5 * corners.windows(2).map(doubled).sum::<DVec3>().length();
+    }
+    area
+}
+
 /// The transform from a square or disc in the XZ plane, which faces +Y, to one in the XY plane that faces -Z.
 fn facing_back(width: f64, height: f64) -> DAffine3 {
     let matrix = DMat3::from_cols(DVec3::NEG_X * width, DVec3::NEG_Z, DVec3::NEG_Y * height);
@@ -364,6 +402,20 @@ mod tests {
         let x = ((u * pixels.width as f32) as u32).min(pixels.width - 1);
         let y = ((v * pixels.height as f32) as u32).min(pixels.height - 1);
         Vec3::from(pixels.data[(y * pixels.width + x) as usize])
+    }
+
+    #[test]
+    fn the_area_of_a_mesh_counts_concave_faces_once_and_holes_never() {
+        let arrow = vec![[0., 0., 0.], [2., 0., 0.], [0.5, 0.5, 0.], [0., 2., 0.], [2., 2., 0.]];
+        let mesh = PolygonMesh {
+            points: usd::Sampled::Still(arrow),
+            face_sizes: vec![4, 3, 0],
+            corners: vec![1, 2, 3, 0, 1, 4, 3],
+            holes: vec![1],
+            ..PolygonMesh::default()
+        };
+        let area = area_of_mesh(&mesh, &DAffine3::from_scale(DVec3::new(2.0, 1.0, 1.0)));
+        assert!((area - 2.0).abs() < 1e-12, "{area}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use openusd::{
     usd,
 };
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     rc::Rc,
 };
@@ -52,12 +53,7 @@ impl Opened {
     /// # Errors
     /// If a file was refused by the rule about folders, or if a part of the stage is missing.
     pub fn check_composition(&self, warnings: &Warnings) -> Result<Vec<String>, StageError> {
-        if let Some(file) = self.files.refused().first() {
-            let folder = file.parent().unwrap_or(file).display();
-            let message = format!(
-                "reads {}, which is outside of its folder; permit it with `--allow-dir {folder}`",
-                file.display()
-            );
+        if let Some(message) = refusal(&self.files.refused()) {
             return Err(StageError::new(&self.root, message));
         }
         self.files.remarks().into_iter().for_each(|remark| warnings.add(remark));
@@ -172,6 +168,21 @@ impl Opened {
     }
 }
 
+/// The error about files that were refused, with all folders that they are in.
+fn refusal(files: &[PathBuf]) -> Option<String> {
+    let first = files.first()?.display();
+    let folders: BTreeSet<&Path> = files.iter().map(|file| file.parent().unwrap_or(file)).collect();
+    // A folder is permitted with all folders in it.
+    let is_outer = |folder: &&&Path| !folder.ancestors().skip(1).any(|above| folders.contains(above));
+    let flags: Vec<String> =
+        folders.iter().filter(is_outer).map(|folder| format!("--allow-dir {}", folder.display())).collect();
+    let (what, others) = match files.len() - 1 {
+        0 => ("which is outside of its folder; permit it", String::new()),
+        others => ("which are outside of its folder; permit them", format!(" and {others} more")),
+    };
+    Some(format!("reads {first}{others}, {what} with `{}`", flags.join(" ")))
+}
+
 fn missing_payload(complaint: &CompositionDiagnostic) -> Option<&str> {
     match complaint {
         CompositionDiagnostic::UnresolvedLayer { asset_path, arc: ArcType::Payload, .. } => Some(asset_path),
@@ -227,10 +238,14 @@ fn located(file: &Path, message: &str) -> StageError {
 
 /// A message of `openusd` about a file that is no layer, in other words.
 fn plain(cause: &str) -> String {
-    const OTHERS: [(&str, &str); 4] = [
+    const OTHERS: [(&str, &str); 5] = [
         ("magic token", "this is no USD text, which begins with `#usda 1.0`: check what the file is"),
         ("Unexpected end of tokens", "the text ends too early: the file is damaged, export it again"),
         ("failed to read pod", "the file is damaged or cut off: export it again"),
+        (
+            "no USD layer found",
+            "the package has no layer of its own: pack it again with the root layer first, or open the package in it",
+        ),
         ("Zip archive", "this is no .usdz package, or a damaged one: export it again"),
     ];
     let other = OTHERS.iter().find(|(part, _)| cause.contains(part));
@@ -240,6 +255,20 @@ fn plain(cause: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_names_all_folders_once() {
+        let told = |files: &[&str]| refusal(&files.iter().map(PathBuf::from).collect::<Vec<_>>()).unwrap_or_default();
+        assert_eq!(
+            told(&["/x/a.usd"]),
+            "reads /x/a.usd, which is outside of its folder; permit it with `--allow-dir /x`"
+        );
+        assert_eq!(
+            told(&["/x/b/c.usd", "/y/a.usd", "/x/a.usd", "/x/a2.usd"]),
+            "reads /x/b/c.usd and 3 more, which are outside of its folder; permit them with `--allow-dir /x --allow-dir /y`"
+        );
+        assert_eq!(told(&[]), "");
+    }
 
     #[test]
     fn a_place_is_taken_from_a_message_in_lines() {

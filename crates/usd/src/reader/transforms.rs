@@ -215,6 +215,11 @@ impl Op {
             (Kind::Orient, Operand::Rotation(a), Operand::Rotation(b)) => {
                 a.normalize().angle_between(b.normalize()).to_degrees()
             }
+            // Between samples that are close, it makes no difference that tables of placements turn rigidly.
+            (Kind::Matrix, Operand::Matrix(a), Operand::Matrix(b)) => {
+                let angle = |axis: usize| a.col(axis).truncate().angle_between(b.col(axis).truncate()).to_degrees();
+                (0..3).map(angle).fold(0.0, f64::max)
+            }
             _ => 0.0,
         }
     }

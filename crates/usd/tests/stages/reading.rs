@@ -88,7 +88,8 @@ fn constant_opacities_are_inherited() {
         def Xform \"d\" (instanceable = true; prepend inherits = </part>) { float[] primvars:displayOpacity = [0.25] }
         class \"part\" { def Cube \"e\" {} }",
     );
-    let opacity = |name: &str| match &item(&stage, name).content {
+    let items = stage.groups.iter().flat_map(|group| &group.items);
+    let opacity = |name: &str| match &items.clone().find(|item| item.name == name).unwrap().content {
         Content::Shape { shape, opacity, .. } => (*opacity, stage.shapes[*shape as usize].opacities.is_some()),
         _ => panic!(),
     };
@@ -165,6 +166,26 @@ fn files_outside_of_the_folder_need_a_permission() {
     assert_eq!(names(&layers.read("in/a.usda", &StageOptions { allow, ..options() }).unwrap()), ["a"]);
     let allow = vec![layers.path("")];
     assert_eq!(layers.read("in/a.usda", &StageOptions { allow, ..options() }).unwrap().layers.len(), 2);
+}
+
+#[test]
+fn all_folders_that_need_a_permission_are_named_at_once() {
+    let layers = Layers::new(&[
+        (
+            "in/a.usda",
+            "(subLayers = [@../under/d.usda@])\ndef \"a\" (references = @../out/b.usda@) {}\ndef \"c\" (references = @../far/c.usda@) {}",
+        ),
+        ("out/b.usda", "(defaultPrim = \"b\")\ndef Cube \"b\" {}"),
+        ("far/c.usda", "(defaultPrim = \"c\")\ndef Cube \"c\" {}"),
+        ("under/d.usda", ""),
+    ]);
+    let message = layers.read("in/a.usda", &options()).unwrap_err().to_string();
+    for folder in ["out", "far", "under"] {
+        assert!(
+            message.contains(&format!("--allow-dir {}", layers.path(folder).canonicalize().unwrap().display())),
+            "{message}"
+        );
+    }
 }
 
 #[test]

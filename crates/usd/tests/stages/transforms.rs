@@ -92,6 +92,23 @@ fn a_matrix_is_written_for_row_vectors() {
 }
 
 #[test]
+fn matrices_that_turn_far_are_interpolated_number_by_number() {
+    let stage = cube(
+        "startTimeCode = 0\nendTimeCode = 24",
+        "matrix4d xformOp:transform.timeSamples = {
+            0: ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)),
+            24: ((0, 1, 0, 0), (-1, 0, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)) }
+        uniform token[] xformOpOrder = [\"xformOp:transform\"]",
+    );
+    let Sampled::Moving(samples) = &item(&stage, "/c").group_from_item else { panic!() };
+    assert_eq!(samples.len(), 10, "none of its parts turns by more than 10 degrees");
+    for (time, place) in samples {
+        let share = time / 24.0;
+        assert!(place.matrix3.x_axis.abs_diff_eq(DVec3::new(1.0 - share, share, 0.0), 1e-9), "{time} {place:?}");
+    }
+}
+
+#[test]
 fn ops_of_one_axis_move_and_scale_it() {
     let found = place(
         "double xformOp:translateY = 3\ndouble xformOp:scaleX = 2
