@@ -51,6 +51,7 @@ pub const PAGES: [Page; 12] = [
             ("BedLine", "follow"),
             ("RefitPolicy", "refit"),
             ("Purpose", "purpose"),
+            ("StrandProfile", "profile"),
         ],
     ),
     page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),
