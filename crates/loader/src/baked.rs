@@ -196,8 +196,7 @@ mod tests {
             texture(4, 2, |x, y| [(200 - 10 * x) as u8, (7 * y) as u8, 0, 255]),
             texture(4, 2, |x, y| [0, 0, (30 * (x + y)) as u8, 255]),
         ];
-        let texture_of =
-            |p: &PictureFile| Some(&textures[["a", "b", "c"].iter().position(|n| p.path == PathBuf::from(n))?]);
+        let texture_of = |p: &PictureFile| Some(&textures[["a", "b", "c"].iter().position(|n| p.path == **n)?]);
         let baked = mixed(Affine2::IDENTITY);
         assert_eq!(baked.size(&texture_of), (4, 2));
         let texels = baked.texels((4, 2), &texture_of);
@@ -206,10 +205,10 @@ mod tests {
                 Texels::Linear8(texels) => f32::from(texels[index][channel]) / 255.0,
                 _ => f32::NAN,
             };
-            for channel in 0..3 {
+            for (channel, found) in texel.iter().enumerate().take(3) {
                 let share = byte(2, 2);
                 let wanted = byte(0, channel) * share + byte(1, channel) * (1.0 - share);
-                assert!((texel[channel] - wanted).abs() < 1e-6, "{index} {channel}: {} {wanted}", texel[channel]);
+                assert!((found - wanted).abs() < 1e-6, "{index} {channel}: {found} {wanted}");
             }
         }
     }
@@ -217,7 +216,7 @@ mod tests {
     #[test]
     fn a_repeated_picture_keeps_its_texels_and_is_read_between_them() {
         let small = texture(2, 2, |x, y| [(x * 255) as u8, (y * 255) as u8, 0, 255]);
-        let texture_of = |p: &PictureFile| (p.path == PathBuf::from("b")).then_some(&small);
+        let texture_of = |p: &PictureFile| (p.path == *"b").then_some(&small);
         let baked = mixed(Affine2::from_scale(Vec2::new(4.0, 1.0)));
         assert_eq!(baked.size(&texture_of), (8, 2));
         // The other pictures are missing, so a quarter is their fallback.

@@ -6,7 +6,10 @@ use crate::{
     enlarge::enlarged,
     materials::{Packed, PackedChannel, PictureFile},
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
 use throng_base::math::{linear_from_srgb, srgb_from_linear};
 use throng_scene::{Texels, Texture};
 
@@ -39,8 +42,8 @@ pub fn texture(
 ) -> Result<Texture, LoadError> {
     let mut pictures = HashMap::new();
     for picture in packed.channels.iter().flat_map(PackedChannel::pictures) {
-        if !pictures.contains_key(&picture.key()) {
-            pictures.insert(picture.key(), decode(picture)?);
+        if let Entry::Vacant(free) = pictures.entry(picture.key()) {
+            free.insert(decode(picture)?);
         }
     }
     let known = |picture: &PictureFile| pictures.get(&picture.key()).and_then(Option::as_ref);

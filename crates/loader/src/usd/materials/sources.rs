@@ -220,7 +220,7 @@ pub fn optional(asset: &Asset, place: String) -> PictureFile {
 
 fn move_coordinates(computed: &mut Computed, mesh_from_texture: Affine2) {
     match computed {
-        Computed::Coordinates { transform, .. } => *transform = *transform * mesh_from_texture,
+        Computed::Coordinates { transform, .. } => *transform *= mesh_from_texture,
         Computed::Apply(_, values) => values.iter_mut().for_each(|value| move_coordinates(value, mesh_from_texture)),
         _ => {}
     }
