@@ -151,10 +151,8 @@ fn pixels_per_unit(scene: &Scene, height: u32) -> Vec<f64> {
     for sample in 0..samples {
         let index = if samples > 1 { u64::from(sample) * u64::from(frames - 1) / u64::from(samples - 1) } else { 0 };
         let number = scene.settings.frame_at(index as u32);
-        if sample == 0 || scene.is_animated() {
-            moment.move_to(scene, scene.time_of(number));
-            anim::world_transforms(scene, &moment, &mut worlds);
-        }
+        moment.move_to(scene, scene.time_of(number));
+        anim::world_transforms(scene, &moment, &mut worlds);
         let camera = anim::camera_of_frame(scene, number);
         for (instance, world) in scene.instances[scene.world()].iter().zip(&worlds) {
             let mesh = instance.mesh as usize;

@@ -57,7 +57,7 @@ pub struct ModelOptions {
     /// Draw only geometry of these purposes of a USD file, besides that of none: render, proxy, guide [default: render]
     #[cfg_attr(feature = "cli", arg(long = "purpose", id = "purpose", value_name = "NAME", value_delimiter = ',', value_parser = flags::choice::<Purpose>()))]
     pub purposes: Vec<Purpose>,
-    /// Level of the subdivision surfaces of a USD file: auto, or 0 (their cages) to 7 [default: auto]
+    /// Level of subdivision surfaces: auto, or 0 (their cages) to 7 [default: auto for USD files, 0 for .obj and .ply]
     ///
     /// Each level has four times as many triangles. With auto, edges have at most about four pixels where the film shows a surface nearest.
     /// A .ron scene has `subdivision` in the entries of its meshes

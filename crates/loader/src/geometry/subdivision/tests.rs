@@ -3,6 +3,12 @@
 use super::*;
 use glam::Vec3;
 use proptest::prelude::*;
+use std::sync::Arc;
+use throng_scene::{
+    NONE,
+    anim::{Deformed, RigPose},
+    rig::{Deformers, DeformingMesh, Local, MorphTarget, Piece, RefitPolicy, Rig, RigNode},
+};
 
 /// A cage of faces without attributes.
 fn polygons(scheme: Scheme, sizes: &[u32], corners: &[u32]) -> Polygons {
@@ -267,6 +273,40 @@ fn a_moved_cage_moves_its_vertices() {
     throng_scene::anim::refine(&refined.surface, &moved, &mut mesh);
     for (&before, &after) in refined.mesh.positions.iter().zip(&mesh.positions) {
         assert!(Vec3::from(by(before)).distance(Vec3::from(after)) < 1e-5);
+    }
+}
+
+#[test]
+fn shapes_of_a_deforming_cage_have_positions_normals_and_tangents() {
+    let Refined { mut mesh, surface } = refined(cube_points(), cube(), 2);
+    let across = |normal: &[f32; 3]| Vec3::from(*normal).any_orthonormal_vector().extend(-1.0).to_array();
+    mesh.tangents = mesh.normals.iter().map(across).collect();
+    // The cage is turned about z by a quarter.
+    let offsets = cube_points().into_iter().map(|[x, y, _]| [-y - x, x - y, 0.0]).collect();
+    let target = MorphTarget { positions: offsets, ..MorphTarget::default() };
+    let local = Local::Matrix(glam::Affine3::IDENTITY);
+    let node = RigNode { name: String::new(), parent: NONE, local, weights: vec![1.0], visible: true };
+    let rig = Rig { nodes: vec![node], ..Rig::default() };
+    let piece = Piece {
+        vertex_count: mesh.positions.len() as u32,
+        node: 0,
+        placed: false,
+        skin: NONE,
+        deformers: Arc::new(Deformers { targets: vec![target], ..Deformers::default() }),
+        surface: Some(Arc::new(surface)),
+    };
+    let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
+    let (mut pose, mut out) = (RigPose::default(), Deformed::default());
+    pose.evaluate(&rig, &[], 0.0);
+    throng_scene::anim::shape(&mesh, &deforming, &rig, &pose, &mut out);
+    let turned = |[x, y, z]: [f32; 3]| Vec3::new(-y, x, z);
+    for vertex in 0..mesh.positions.len() {
+        assert!(turned(mesh.positions[vertex]).distance(out.positions[vertex].into()) < 1e-5);
+        assert!(turned(mesh.normals[vertex]).distance(out.normals[vertex].into()) < 1e-4);
+        let ([x, y, z, _], [a, b, c, sign]) = (mesh.tangents[vertex], out.tangents[vertex]);
+        assert!(turned([x, y, z]).distance(Vec3::new(a, b, c)) < 1e-3 && sign == -1.0);
+        let position = Vec3::from(out.positions[vertex]);
+        assert!(position.cmpge(out.bounds.min).all() && position.cmple(out.bounds.max).all());
     }
 }
 
