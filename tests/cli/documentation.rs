@@ -50,6 +50,12 @@ const PLACEHOLDERS: [(&str, &str); 3] = [("SCENE", "scene.ron"), ("RAYS.ray", "t
 const TRANSFORMS: &str = r#"{"camera_angle_x": 0.7, "w": 32, "h": 18,
     "frames": [{"file_path": "a.png", "transform_matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 9], [0, 0, 0, 1]]}]}"#;
 
+/// A document with a material.
+const WOOD: &str = r#"<materialx version="1.39">
+    <standard_surface name="s" type="surfaceshader"><input name="base_color" type="color3" value="0.5, 0.3, 0.1" /></standard_surface>
+    <surfacematerial name="Oak" type="material"><input name="surfaceshader" type="surfaceshader" nodename="s" /></surfacematerial>
+</materialx>"#;
+
 /// A stage with two cameras and a variant.
 const STAGE: &str = r#"#usda 1.0
 (
@@ -322,6 +328,7 @@ fn furnish(folder: &Path) {
             .unwrap();
     }
     fs::copy(root().join("assets/bull.glb"), folder.join("model.glb")).unwrap();
+    fs::write(folder.join("wood.mtlx"), WOOD).unwrap();
     fs::write(folder.join("scene.glb"), animated()).unwrap();
     fs::write(folder.join("stage.usda"), STAGE).unwrap();
     fs::write(folder.join("transforms.json"), TRANSFORMS).unwrap();
