@@ -74,11 +74,6 @@ impl Spline {
         }
     }
 
-    /// Number of values that vary linearly from segment to segment.
-    pub fn ends_of_segments(&self) -> usize {
-        self.segments() + usize::from(self.ends != Ends::Closed)
-    }
-
     /// Value of a control point; the points before the first one and after the last continue a pinned curve.
     fn control<const N: usize>(&self, values: &[[f32; N]], index: isize) -> [f32; N] {
         let count = self.count as isize;

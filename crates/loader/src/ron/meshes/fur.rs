@@ -18,7 +18,7 @@ use std::f32::consts::TAU;
 use throng_base::math::hash_u32;
 use throng_scene::{
     CurvePoint, CurveProfile, Curves, Shape, TriangleMesh,
-    desc::{Color, Fur, StrandProfile},
+    desc::{Fur, StrandProfile},
 };
 
 /// Dimensions of the random numbers of a strand, after those of its site.
@@ -107,7 +107,6 @@ pub fn grow(
 
 fn checked<'a>(fields: &Fields, fur: &Fur, mesh: &'a MeshSource) -> Result<Growth<'a>, LoadError> {
     let length = fields.above_zero(fur.length, "length")?;
-    let color = |color: Color| Vec3::from(color.0);
     Ok(Growth {
         length,
         vary: fields.within(fur.vary, "vary", (0.0, 1.0))?,
@@ -120,7 +119,7 @@ fn checked<'a>(fields: &Fields, fur: &Fur, mesh: &'a MeshSource) -> Result<Growt
         curl: fields.not_negative(fur.curl, "curl")?,
         clump: fields.within(fur.clump, "clump", (0.0, 1.0))?,
         clump_size: fur.clump_size.map_or(Ok(length), |size| fields.above_zero(size, "clump_size"))?,
-        colors: fur.colors.map(|(root, tip)| [color(root), color(tip)]),
+        colors: fur.colors.map(|(root, tip)| [root.0, tip.0]),
         seed: fur.seed,
         mesh: mesh.mesh.triangles(),
     })

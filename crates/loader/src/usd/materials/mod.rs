@@ -59,8 +59,11 @@ fn mesh_of(shape: &Shape) -> Option<&PolygonMesh> {
     }
 }
 
-/// All sets of texture coordinates of a shape by their names. `None` for shapes without vertices.
-fn uvs_of(shape: &Shape) -> Option<&[(String, Primvar<[f32; 2]>)]> {
+/// Sets of texture coordinates with their names.
+type UvSets = [(String, Primvar<[f32; 2]>)];
+
+/// All sets of texture coordinates of a shape. `None` for shapes without vertices.
+fn uvs_of(shape: &Shape) -> Option<&UvSets> {
     match &shape.kind {
         ShapeKind::Mesh(mesh) => Some(&mesh.uvs),
         ShapeKind::Curves(curves) => Some(&curves.uvs),
@@ -98,7 +101,7 @@ pub fn needs(stage: &Stage, materials: &[u32], shape: &Shape) -> Needs {
 }
 
 /// The set of texture coordinates that a picture is read with. A set that the shape lacks is replaced by its first one.
-fn name_of(set: &str, uvs: &[(String, Primvar<[f32; 2]>)]) -> String {
+fn name_of(set: &str, uvs: &UvSets) -> String {
     let first = uvs.iter().find(|(name, _)| name == "st").or(uvs.first());
     let named = uvs.iter().find(|(name, _)| name == set);
     named.or(first).map_or_else(String::new, |(name, _)| name.clone())
