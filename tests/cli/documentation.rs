@@ -88,7 +88,17 @@ def Scope "Cameras"
 const FRAMES: [(&str, &str); 1] = [("--layers albedo,normal,motion,variance", "40-60")];
 
 /// Scenes that take seconds to load, with replacements that make them small.
-const LARGE: [(&str, &[(&str, &str)]); 2] = [
+const LARGE: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "meadow.ron",
+        &[
+            ("count: 420000", "count: 4200"),
+            ("density: 1.25", "density: 0.001"),
+            ("density: 0.5", "density: 0.001"),
+            ("density: 0.6", "density: 0.001"),
+            ("cells: 512", "cells: 64"),
+        ],
+    ),
     (
         "million.ron",
         &[
