@@ -70,6 +70,9 @@ pub fn grow(
     };
     let points = count.saturating_mul(growth.segments as u64 + 1);
     let counted = if fur.count.is_some() { "count" } else { "density" };
+    if count == 0 {
+        return fields.fail(counted, "no strand grows: write a larger number");
+    }
     if points >= u64::from(u32::MAX) {
         return fields.fail(
             counted,
