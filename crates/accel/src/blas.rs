@@ -14,7 +14,7 @@ use crate::{
     compressed::{blas::build_compressed, refit::refit_compressed},
     curves::build_curves,
     nested::AssemblyTree,
-    node::{NodeLayout, Tree, each_width},
+    node::{NodeLayout, Tree},
     pack::{Pack, Packs},
     refit::{plan::RefitPlan, refit},
     support::{SupportMap, rounding_slack},
@@ -27,7 +27,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_abi::{EMPTY_CHILD, LEAF, MeshKeys, PACK_SIZE, SegmentPack, TrianglePack, TriangleRecord, Unit};
+use throng_abi::{MeshKeys, PACK_SIZE, SegmentPack, TrianglePack, TriangleRecord, Unit};
 use throng_base::{choice::choice, math::Aabb};
 use throng_scene::{CurveProfile, Curves, Mesh, Shape};
 
@@ -418,16 +418,7 @@ fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
     surface: &Surface<'_>,
     triangles_of: impl Fn(usize) -> T + Sync,
 ) -> Buffer<P> {
-    let mut leaves = Vec::new();
-    let mut renumber = |child: &mut u32| {
-        if *child & LEAF != 0 && *child != EMPTY_CHILD {
-            let leaf = *child & !LEAF;
-            *child = LEAF | leaves.len() as u32;
-            leaves.push(leaf);
-        }
-    };
-    renumber(&mut tree.root);
-    each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
+    let leaves = tree.number_leaves();
     let mut packs = Buffer::new();
     let fill = |packs: &mut [MaybeUninit<P>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);

@@ -10,14 +10,12 @@ use crate::{
     },
     compressed::blas::compressed_tree,
     nested::outline,
-    node::{NodeLayout, each_width},
+    node::NodeLayout,
     support::SupportMap,
 };
 use rayon::prelude::*;
 use std::{mem::MaybeUninit, sync::Arc, time::Instant};
-use throng_abi::{
-    EMPTY_CHILD, LEAF, NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow,
-};
+use throng_abi::{NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
 use throng_scene::{CurveProfile, Curves};
 
 /// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
@@ -70,21 +68,13 @@ fn wide_tree(mut prims: Vec<BuildPrim>, layout: NodeLayout, quality: Quality) ->
 
 /// Collects the segments of each leaf in a pack, and points the leaf at the pack.
 fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim]) -> Buffer<SegmentPack> {
-    let mut leaves = Vec::new();
-    let mut renumber = |child: &mut u32| {
-        if *child & LEAF != 0 && *child != EMPTY_CHILD {
-            let leaf = (*child & !LEAF) as usize;
-            *child = LEAF | leaves.len() as u32;
-            leaves.push(leaf);
-        }
-    };
-    renumber(&mut tree.root);
-    each_width!(&mut tree.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
+    let leaves = tree.number_leaves();
     let mut packs = Buffer::new();
     let fill = |packs: &mut [MaybeUninit<SegmentPack>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);
         pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
             let mut prim = [NO_INDEX; PACK_SIZE as usize];
+            let leaf = leaf as usize;
             let own = &prims[leaf..leaf + prims[leaf].leaf_count as usize];
             prim.iter_mut().zip(own).for_each(|(to, from)| *to = from.id);
             to.write(SegmentPack { prim });

@@ -110,6 +110,21 @@ impl Tree {
         Self { layout, nodes: NodeArray::new(layout), root: EMPTY_CHILD, depth: 0, bounds: Aabb::EMPTY }
     }
 
+    /// Numbers all leaves in order. Returns what the reference of each leaf was, without [`LEAF`].
+    pub(crate) fn number_leaves(&mut self) -> Vec<u32> {
+        let mut leaves = Vec::new();
+        let mut renumber = |child: &mut u32| {
+            if *child & LEAF != 0 && *child != EMPTY_CHILD {
+                let leaf = *child & !LEAF;
+                *child = LEAF | leaves.len() as u32;
+                leaves.push(leaf);
+            }
+        };
+        renumber(&mut self.root);
+        each_width!(&mut self.nodes, nodes => nodes.iter_mut().flat_map(|n| &mut n.children).for_each(renumber));
+        leaves
+    }
+
     /// Maximum number of traversal stack entries: on each level, all children except the one that is entered. In a compressed tree, one entry
     /// represents all of them.
     pub fn stack_entries(&self) -> usize {

@@ -2,35 +2,12 @@
 
 use glam::{Vec3, Vec4};
 use throng_scene::CurvePoint;
+use throng_usd::{CurveBasis, CurveWrap};
 
 /// Greatest distance between a curve and its segments, in multiples of the curve's radius.
 const TOLERANCE: f32 = 0.05;
 /// Maximum number of straight segments per cubic one.
 const MOST_PIECES: f32 = 32.0;
-
-/// How control points define a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// Straight segments between the points.
-    Linear,
-    /// Cubic Bézier segments, which share their end points.
-    Bezier,
-    /// Uniform cubic B-splines.
-    BSpline,
-    /// Uniform cubic Catmull-Rom splines.
-    CatmullRom,
-}
-
-/// What happens at the ends of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
-    /// A B-spline or Catmull-Rom curve ends one point before its last control points.
-    Open,
-    /// The curve ends at its first and last control points.
-    Pinned,
-    /// The curve is closed.
-    Closed,
-}
 
 /// A place on a curve: number of a cubic or linear segment, and the share of the way through it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,36 +19,15 @@ pub struct CurveSite {
 /// The parameters of a curve of `count` control points.
 #[derive(Clone, Copy, Debug)]
 pub struct Spline {
-    pub basis: Basis,
-    pub ends: Ends,
+    pub basis: CurveBasis,
+    pub wrap: CurveWrap,
     pub count: usize,
 }
 
 impl Spline {
     /// Number of segments; 0 for too few points.
     pub fn segments(&self) -> usize {
-        let Self { basis, ends, count } = *self;
-        match (basis, ends) {
-            (Basis::Linear, Ends::Closed) => {
-                if count >= 3 {
-                    count
-                } else {
-                    count.saturating_sub(1)
-                }
-            }
-            (Basis::Linear, _) => count.saturating_sub(1),
-            (Basis::Bezier, Ends::Closed) => count / 3,
-            (Basis::Bezier, _) => count.saturating_sub(1) / 3,
-            (_, Ends::Closed) => {
-                if count >= 3 {
-                    count
-                } else {
-                    0
-                }
-            }
-            (_, Ends::Open) => count.saturating_sub(3),
-            (_, Ends::Pinned) => count.saturating_sub(1),
-        }
+        self.basis.segments(self.wrap, self.count)
     }
 
     /// Value of a control point; the points before the first one and after the last continue a pinned curve.
@@ -82,19 +38,19 @@ impl Spline {
             let (end, inner) = (at(end), at(inner));
             std::array::from_fn(|i| 2.0 * end[i] - inner[i])
         };
-        match self.ends {
-            Ends::Pinned if index < 0 => mirrored(0, 1),
-            Ends::Pinned if index >= count => mirrored(count - 1, count - 2),
+        match self.wrap {
+            CurveWrap::Pinned if index < 0 => mirrored(0, 1),
+            CurveWrap::Pinned if index >= count => mirrored(count - 1, count - 2),
             _ => at(index),
         }
     }
 
     /// Control points of a segment and their weights.
     fn window<const N: usize>(&self, values: &[[f32; N]], segment: usize) -> [[f32; N]; 4] {
-        let first = match (self.basis, self.ends) {
-            (Basis::Linear, _) => segment as isize,
-            (Basis::Bezier, _) => 3 * segment as isize,
-            (_, Ends::Pinned) => segment as isize - 1,
+        let first = match (self.basis, self.wrap) {
+            (CurveBasis::Linear, _) => segment as isize,
+            (CurveBasis::Bezier, _) => 3 * segment as isize,
+            (_, CurveWrap::Pinned) => segment as isize - 1,
             _ => segment as isize,
         };
         [0, 1, 2, 3].map(|i| self.control(values, first + i))
@@ -104,12 +60,12 @@ impl Spline {
     fn weights(&self, t: f32) -> [f32; 4] {
         let (s, t2, t3) = (1.0 - t, t * t, t * t * t);
         match self.basis {
-            Basis::Linear => [s, t, 0.0, 0.0],
-            Basis::Bezier => [s * s * s, 3.0 * s * s * t, 3.0 * s * t2, t3],
-            Basis::BSpline => {
+            CurveBasis::Linear => [s, t, 0.0, 0.0],
+            CurveBasis::Bezier => [s * s * s, 3.0 * s * s * t, 3.0 * s * t2, t3],
+            CurveBasis::BSpline => {
                 [s * s * s, 3.0 * t3 - 6.0 * t2 + 4.0, 3.0 * (t + t2 - t3) + 1.0, t3].map(|weight| weight / 6.0)
             }
-            Basis::CatmullRom => [2.0 * t2 - t3 - t, 3.0 * t3 - 5.0 * t2 + 2.0, 4.0 * t2 - 3.0 * t3 + t, t3 - t2]
+            CurveBasis::CatmullRom => [2.0 * t2 - t3 - t, 3.0 * t3 - 5.0 * t2 + 2.0, 4.0 * t2 - 3.0 * t3 + t, t3 - t2]
                 .map(|weight| 0.5 * weight),
         }
     }
@@ -146,10 +102,10 @@ impl Spline {
     fn pieces(&self, window: &[[f32; 4]; 4]) -> usize {
         let [a, b, c, d] = window.map(Vec4::from);
         let bends = match self.basis {
-            Basis::Linear => return 1,
-            Basis::Bezier => [6.0 * (a - 2.0 * b + c), 6.0 * (b - 2.0 * c + d)],
-            Basis::BSpline => [a - 2.0 * b + c, b - 2.0 * c + d],
-            Basis::CatmullRom => [2.0 * a - 5.0 * b + 4.0 * c - d, 4.0 * b - a - 5.0 * c + 2.0 * d],
+            CurveBasis::Linear => return 1,
+            CurveBasis::Bezier => [6.0 * (a - 2.0 * b + c), 6.0 * (b - 2.0 * c + d)],
+            CurveBasis::BSpline => [a - 2.0 * b + c, b - 2.0 * c + d],
+            CurveBasis::CatmullRom => [2.0 * a - 5.0 * b + 4.0 * c - d, 4.0 * b - a - 5.0 * c + 2.0 * d],
         };
         let bend = bends[0].length().max(bends[1].length());
         let radius = window.iter().map(|knot| knot[3]).fold(0.0, f32::max);
@@ -178,45 +134,48 @@ mod tests {
     const KNOTS: [[f32; 4]; 5] =
         [[0.0, 0.0, 0.0, 0.1], [1.0, 2.0, 0.0, 0.2], [3.0, 2.0, 1.0, 0.1], [4.0, 0.0, 0.0, 0.05], [5.0, 1.0, 1.0, 0.1]];
 
-    fn at(basis: Basis, ends: Ends, segment: usize, share: f32) -> Vec4 {
-        let spline = Spline { basis, ends, count: KNOTS.len() };
+    fn at(basis: CurveBasis, wrap: CurveWrap, segment: usize, share: f32) -> Vec4 {
+        let spline = Spline { basis, wrap, count: KNOTS.len() };
         spline.value(&KNOTS, CurveSite { segment, share }).into()
     }
 
     #[test]
     fn curves_pass_through_the_points_that_their_basis_says() {
         let [a, b, c, d, e] = KNOTS.map(Vec4::from);
-        assert_eq!(at(Basis::Linear, Ends::Open, 1, 0.5), 0.5 * (b + c));
-        assert_eq!(at(Basis::Bezier, Ends::Open, 0, 0.0), a);
-        assert_eq!(at(Basis::Bezier, Ends::Open, 0, 1.0), d);
-        assert!((at(Basis::Bezier, Ends::Open, 0, 0.5) - (a + 3.0 * b + 3.0 * c + d) / 8.0).length() < 1e-6);
-        assert_eq!(at(Basis::CatmullRom, Ends::Open, 0, 0.0), b);
-        assert_eq!(at(Basis::CatmullRom, Ends::Open, 1, 1.0), d);
-        assert_eq!(at(Basis::CatmullRom, Ends::Pinned, 0, 0.0), a);
-        assert_eq!(at(Basis::CatmullRom, Ends::Closed, 4, 0.0), a);
-        assert!((at(Basis::BSpline, Ends::Open, 0, 0.0) - (a + 4.0 * b + c) / 6.0).length() < 1e-6);
-        assert!((at(Basis::BSpline, Ends::Open, 0, 1.0) - (b + 4.0 * c + d) / 6.0).length() < 1e-6);
-        assert!((at(Basis::BSpline, Ends::Pinned, 3, 1.0) - e).length() < 1e-6);
-        assert!((at(Basis::BSpline, Ends::Pinned, 0, 0.0) - a).length() < 1e-6);
+        assert_eq!(at(CurveBasis::Linear, CurveWrap::NonPeriodic, 1, 0.5), 0.5 * (b + c));
+        assert_eq!(at(CurveBasis::Bezier, CurveWrap::NonPeriodic, 0, 0.0), a);
+        assert_eq!(at(CurveBasis::Bezier, CurveWrap::NonPeriodic, 0, 1.0), d);
+        assert!(
+            (at(CurveBasis::Bezier, CurveWrap::NonPeriodic, 0, 0.5) - (a + 3.0 * b + 3.0 * c + d) / 8.0).length()
+                < 1e-6
+        );
+        assert_eq!(at(CurveBasis::CatmullRom, CurveWrap::NonPeriodic, 0, 0.0), b);
+        assert_eq!(at(CurveBasis::CatmullRom, CurveWrap::NonPeriodic, 1, 1.0), d);
+        assert_eq!(at(CurveBasis::CatmullRom, CurveWrap::Pinned, 0, 0.0), a);
+        assert_eq!(at(CurveBasis::CatmullRom, CurveWrap::Periodic, 4, 0.0), a);
+        assert!((at(CurveBasis::BSpline, CurveWrap::NonPeriodic, 0, 0.0) - (a + 4.0 * b + c) / 6.0).length() < 1e-6);
+        assert!((at(CurveBasis::BSpline, CurveWrap::NonPeriodic, 0, 1.0) - (b + 4.0 * c + d) / 6.0).length() < 1e-6);
+        assert!((at(CurveBasis::BSpline, CurveWrap::Pinned, 3, 1.0) - e).length() < 1e-6);
+        assert!((at(CurveBasis::BSpline, CurveWrap::Pinned, 0, 0.0) - a).length() < 1e-6);
     }
 
     #[test]
     fn segments_are_counted_as_usd_does() {
-        let count = |basis, ends, count| Spline { basis, ends, count }.segments();
-        assert_eq!(count(Basis::Linear, Ends::Open, 5), 4);
-        assert_eq!(count(Basis::Linear, Ends::Closed, 5), 5);
-        assert_eq!(count(Basis::Bezier, Ends::Open, 7), 2);
-        assert_eq!(count(Basis::Bezier, Ends::Closed, 6), 2);
-        assert_eq!(count(Basis::BSpline, Ends::Open, 5), 2);
-        assert_eq!(count(Basis::BSpline, Ends::Closed, 5), 5);
-        assert_eq!(count(Basis::CatmullRom, Ends::Pinned, 5), 4);
-        assert_eq!(count(Basis::BSpline, Ends::Open, 2), 0);
+        let count = |basis, wrap, count| Spline { basis, wrap, count }.segments();
+        assert_eq!(count(CurveBasis::Linear, CurveWrap::NonPeriodic, 5), 4);
+        assert_eq!(count(CurveBasis::Linear, CurveWrap::Periodic, 5), 5);
+        assert_eq!(count(CurveBasis::Bezier, CurveWrap::NonPeriodic, 7), 2);
+        assert_eq!(count(CurveBasis::Bezier, CurveWrap::Periodic, 6), 2);
+        assert_eq!(count(CurveBasis::BSpline, CurveWrap::NonPeriodic, 5), 2);
+        assert_eq!(count(CurveBasis::BSpline, CurveWrap::Periodic, 5), 5);
+        assert_eq!(count(CurveBasis::CatmullRom, CurveWrap::Pinned, 5), 4);
+        assert_eq!(count(CurveBasis::BSpline, CurveWrap::NonPeriodic, 2), 0);
     }
 
     #[test]
     fn chords_stay_close_to_the_curve() {
-        for basis in [Basis::Bezier, Basis::BSpline, Basis::CatmullRom] {
-            let spline = Spline { basis, ends: Ends::Open, count: KNOTS.len() };
+        for basis in [CurveBasis::Bezier, CurveBasis::BSpline, CurveBasis::CatmullRom] {
+            let spline = Spline { basis, wrap: CurveWrap::NonPeriodic, count: KNOTS.len() };
             let sites = spline.sites(&KNOTS);
             for pair in sites.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
                 let [from, to] = [pair[0], pair[1]].map(|site| Vec4::from(spline.value(&KNOTS, site)));

@@ -1,11 +1,11 @@
 //! Curves of a stage as strands, or as strips of triangles if they are flat.
 
 use super::mesh::Needs;
-use crate::geometry::curves::{Basis, CurveSite, Ends, Spline, is_valid, point};
+use crate::geometry::curves::{CurveSite, Spline, is_valid, point};
 use glam::Vec3;
 use std::{ops::Range, sync::Arc};
 use throng_scene::{Curves, Shape as SceneShape, TriangleMesh};
-use throng_usd::{CurveBasis, CurveSet, CurveWrap, Interpolation, Primvar, Shape};
+use throng_usd::{CurveSet, Interpolation, Primvar, Shape};
 
 /// Diameter of curves without widths, as of points.
 const WIDTH: f32 = 1.0;
@@ -60,23 +60,17 @@ pub fn build(shape: &Shape, set: &CurveSet, needs: &Needs) -> Option<SceneShape>
 }
 
 fn curves(set: &CurveSet) -> impl Iterator<Item = OneCurve> + '_ {
-    let basis = match set.basis {
-        CurveBasis::Linear => Basis::Linear,
-        CurveBasis::Bezier => Basis::Bezier,
-        CurveBasis::BSpline => Basis::BSpline,
-        CurveBasis::CatmullRom => Basis::CatmullRom,
-    };
-    let ends = match set.wrap {
-        CurveWrap::NonPeriodic => Ends::Open,
-        CurveWrap::Pinned => Ends::Pinned,
-        CurveWrap::Periodic => Ends::Closed,
-    };
     let (mut next_point, mut next_end) = (0, 0);
     set.counts.iter().enumerate().map(move |(index, &count)| {
-        let (points, own_ends) = (next_point..next_point + count as usize, set.segment_ends(count) as usize);
+        let (points, own_ends) = (next_point..next_point + count as usize, set.segment_ends(count as usize));
         let ends_of_segments = next_end..next_end + own_ends;
         (next_point, next_end) = (points.end, ends_of_segments.end);
-        OneCurve { spline: Spline { basis, ends, count: count as usize }, index, points, ends: ends_of_segments }
+        OneCurve {
+            spline: Spline { basis: set.basis, wrap: set.wrap, count: count as usize },
+            index,
+            points,
+            ends: ends_of_segments,
+        }
     })
 }
 
@@ -173,7 +167,7 @@ impl Strip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use throng_usd::{Sampled, ShapeKind};
+    use throng_usd::{CurveBasis, Sampled, ShapeKind};
 
     fn shape(set: CurveSet) -> Shape {
         Shape {

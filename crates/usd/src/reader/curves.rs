@@ -27,14 +27,11 @@ pub fn read(values: &Values, prim: &Prim) -> Option<(CurveSet, Elements)> {
     if values.sampled::<Vec<[f32; 3]>>(prim, "points").is_some_and(|points| points.moves()) {
         values.warn(format!("{}: its curves deform; the first shape is shown", prim.path()));
     }
-    let ends: u64 = curves.counts.iter().map(|&count| u64::from(curves.segment_ends(count))).sum();
-    let elements = Elements {
-        faces: curves.counts.len(),
-        points: curves.points.first().len(),
-        corners: ends as usize,
-        are_curves: true,
-    };
-    if elements.corners == 0 || curves.counts.iter().all(|&count| curves.segments(count) == 0) {
+    let counts = || curves.counts.iter().map(|&count| count as usize);
+    let ends = counts().map(|count| curves.segment_ends(count)).sum();
+    let elements =
+        Elements { faces: curves.counts.len(), points: curves.points.first().len(), corners: ends, are_curves: true };
+    if elements.corners == 0 || counts().all(|count| curves.basis.segments(curves.wrap, count) == 0) {
         return None;
     }
     curves.widths = either(values, prim, "widths", elements);

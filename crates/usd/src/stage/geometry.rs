@@ -115,29 +115,26 @@ pub struct CurveSet {
     pub uvs: Vec<(String, Primvar<[f32; 2]>)>,
 }
 
-impl CurveSet {
+impl CurveBasis {
     /// Number of segments of a curve of `count` points; 0 if these are too few (UsdGeomBasisCurves).
-    pub fn segments(&self, count: u32) -> u32 {
-        match (self.basis, self.wrap) {
-            (CurveBasis::Linear, CurveWrap::Periodic) if count >= 3 => count,
-            (CurveBasis::Linear, _) => count.saturating_sub(1),
-            (CurveBasis::Bezier, CurveWrap::Periodic) => count / 3,
-            (CurveBasis::Bezier, _) => count.saturating_sub(1) / 3,
-            (_, CurveWrap::Periodic) => {
-                if count >= 3 {
-                    count
-                } else {
-                    0
-                }
-            }
+    pub fn segments(self, wrap: CurveWrap, count: usize) -> usize {
+        match (self, wrap) {
+            (Self::Linear, CurveWrap::Periodic) if count >= 3 => count,
+            (Self::Linear, _) => count.saturating_sub(1),
+            (Self::Bezier, CurveWrap::Periodic) => count / 3,
+            (Self::Bezier, _) => count.saturating_sub(1) / 3,
+            (_, CurveWrap::Periodic) if count >= 3 => count,
+            (_, CurveWrap::Periodic) => 0,
             (_, CurveWrap::NonPeriodic) => count.saturating_sub(3),
             (_, CurveWrap::Pinned) => count.saturating_sub(1),
         }
     }
+}
 
+impl CurveSet {
     /// Number of ends of segments of a curve of `count` points.
-    pub fn segment_ends(&self, count: u32) -> u32 {
-        self.segments(count) + u32::from(self.wrap != CurveWrap::Periodic)
+    pub fn segment_ends(&self, count: usize) -> usize {
+        self.basis.segments(self.wrap, count) + usize::from(self.wrap != CurveWrap::Periodic)
     }
 }
 
