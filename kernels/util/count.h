@@ -33,6 +33,11 @@ struct WorkCount {
         work.packs++;
         for (const uint32_t prim : pack.prim) work.triangles += prim != NO_INDEX;
     }
+    THRONG_INLINE void pack(const SegmentPack& pack) {
+        work.packs++;
+        work.triangles++;
+        for (const uint32_t prim : pack.prim) work.triangles += prim != pack.prim[0];
+    }
     // A triangle that forms a leaf on its own.
     THRONG_INLINE void triangle() {
         work.packs++;

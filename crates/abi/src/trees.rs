@@ -67,7 +67,7 @@ border! {
         pub radius: f32,
     }
 
-    /// Up to eight segments of a leaf of curves. A segment's number is the index of its first point. Unused lanes are `NO_INDEX`.
+    /// Up to eight segments of a leaf of curves. A segment's number is the index of its first point. Unused lanes repeat the first segment.
     #[repr(C, align(32))]
     #[derive(bytemuck::Zeroable, bytemuck::Pod)]
     pub struct SegmentPack {

@@ -6,6 +6,7 @@ use crate::{
     build::{
         BuildMemory, BuildOptions, BuildPrim, build,
         collapse::{LeafRoom, build_collapsed},
+        curve::Runs,
         split::SplitMethod,
     },
     compressed::blas::compressed_tree,
@@ -15,7 +16,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::{mem::MaybeUninit, sync::Arc, time::Instant};
-use throng_abi::{NO_INDEX, PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
+use throng_abi::{PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
 use throng_scene::{CurveProfile, Curves};
 
 /// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
@@ -56,27 +57,45 @@ fn build_prims(curves: &Curves) -> Vec<BuildPrim> {
 fn wide_tree(mut prims: Vec<BuildPrim>, layout: NodeLayout, quality: Quality) -> (Tree, Buffer<SegmentPack>) {
     let mut tree = Tree::new(layout);
     let leaf_size = PACK_SIZE as usize;
-    let collapsed =
-        quality != Quality::Fast && build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, &mut tree);
-    if !collapsed {
-        let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
-        build(&mut prims, &[], options, &BuildMemory::default(), &mut tree);
+    if quality == Quality::Fast {
+        let runs = Runs::new(&prims, leaf_size);
+        let mut boxes = runs.bounds(&prims);
+        build_binned(&mut boxes, 1, &mut tree);
+        let packs = pack_leaves(&mut tree, |leaf| {
+            let run = runs.prims(boxes[leaf].id as usize);
+            run.iter().map(|&prim| prims[prim as usize].id)
+        });
+        return (tree, packs);
     }
-    let packs = pack_leaves(&mut tree, &prims);
+    if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, &mut tree) {
+        build_binned(&mut prims, leaf_size, &mut tree);
+    }
+    let packs = pack_leaves(&mut tree, |leaf| {
+        let count = prims[leaf].leaf_count as usize;
+        prims[leaf..leaf + count].iter().map(|prim| prim.id)
+    });
     (tree, packs)
 }
 
-/// Collects the segments of each leaf in a pack, and points the leaf at the pack.
-fn pack_leaves(tree: &mut Tree, prims: &[BuildPrim]) -> Buffer<SegmentPack> {
+fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) {
+    let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
+    build(prims, &[], options, &BuildMemory::default(), tree);
+}
+
+/// Collects the segments of each leaf, as listed by `segments_of`, in a pack, and points the leaf at the pack.
+fn pack_leaves<T: Iterator<Item = u32>>(
+    tree: &mut Tree,
+    segments_of: impl Fn(usize) -> T + Sync,
+) -> Buffer<SegmentPack> {
     let leaves = tree.number_leaves();
     let mut packs = Buffer::new();
     let fill = |packs: &mut [MaybeUninit<SegmentPack>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);
         pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
-            let mut prim = [NO_INDEX; PACK_SIZE as usize];
-            let leaf = leaf as usize;
-            let own = &prims[leaf..leaf + prims[leaf].leaf_count as usize];
-            prim.iter_mut().zip(own).for_each(|(to, from)| *to = from.id);
+            let mut segments = segments_of(leaf as usize);
+            let first = segments.next().unwrap_or_default();
+            let mut prim = [first; PACK_SIZE as usize];
+            prim[1..].iter_mut().zip(segments).for_each(|(to, from)| *to = from);
             to.write(SegmentPack { prim });
         });
     };

@@ -17,8 +17,8 @@ use throng_settings::FramePlan;
 /// Reports a run that is ended in the middle of its work because it takes too long to stop. `has_files`: whether frames have their own
 /// files.
 pub fn cut_short(progress: &Progress, has_files: bool) {
-    let resume = resume::command_line(program::arguments().iter().cloned(), has_files);
-    progress.summary(&format!("ended immediately, because stopping took too long; resume with: {resume}"));
+    let (again, resume) = way_on(has_files);
+    progress.summary(&format!("ended immediately, because stopping took too long; {again}: {resume}"));
     progress.event(&Event::CutShort { resume });
 }
 
@@ -240,9 +240,14 @@ fn describe_frame(report: &FrameReport, verbose: u8) -> String {
 
 /// The line about a run that was stopped after `finished`, for example "2 of 3 frames". `has_files`: whether frames have their own files.
 pub(super) fn stopped(finished: &str, has_files: bool) -> String {
-    let again = if has_files { "resume with" } else { "start again with" };
-    let resume = resume::command_line(program::arguments().iter().cloned(), has_files);
+    let (again, resume) = way_on(has_files);
     format!("stopped after {finished}; {again}: {resume}")
+}
+
+/// What a stopped run tells to do, and the command line for it.
+fn way_on(has_files: bool) -> (&'static str, String) {
+    let again = if has_files { "resume with" } else { "start again with" };
+    (again, resume::command_line(program::arguments().iter().cloned(), has_files))
 }
 
 /// Describes what a run made; `exists`: and where that is.
