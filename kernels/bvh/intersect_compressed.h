@@ -212,14 +212,14 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
 }
 
 #if THRONG_NESTED
-// Tests a segment of curves. Outlined, because most scenes have none, and all others should keep their registers.
-THRONG_OUTLINE bool intersect_segment(const TriangleRecord* segment, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
-    const Words4 from = load_words(&segment->rows[0]), to = load_words(&segment->rows[1]), radii = load_words(&segment->rows[2]);
-    const CurveSegment s{vec3(from), vec3(to), bits_float(radii.x), bits_float(radii.y)};
+// Tests the segment of curves that starts at point `prim`. Outlined, because most scenes have none, and all others should keep their registers.
+THRONG_OUTLINE bool intersect_segment(const CurvePoint* points, uint32_t prim, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
+    const Words4 from = load_words(&points[prim]), to = load_words(&points[prim + 1]);
+    const CurveSegment s{vec3(from), vec3(to), bits_float(from.w), bits_float(to.w)};
     const SegmentRay ray = make_segment_ray(origin, axes >> kLongestShift & 3u, shear.x, shear.y, shear.z);
     SegmentHit found;
     if (!intersect_segment(axes >> kCurvesShift == SHAPE_RIBBONS, s, ray, t_min, t_max, found)) return false;
-    hit = TriangleHit{found.t, found.u, found.v, from.w, true};
+    hit = TriangleHit{found.t, found.u, found.v, prim, true};
     return true;
 }
 #endif

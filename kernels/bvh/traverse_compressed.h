@@ -249,13 +249,17 @@ struct Walk {
 
     // Tests a triangle of the current instance, at the ray's time.
     THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
-        const TriangleRecord* triangle = &params.trees.triangles[index];
 #if THRONG_NESTED
         if (space.axes >> kCurvesShift) {
+            // Leaves are numbers of segments, in the same pool as triangles.
+            const uint32_t prim = load_word(reinterpret_cast<const uint32_t*>(params.trees.triangles) + index);
+            const uint32_t mesh = load_word(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).mesh_leaves);
+            const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
             const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
-            return intersect_segment(triangle, space.origin, shear, space.axes, t_min, t_max, hit);
+            return intersect_segment(points, prim, space.origin, shear, space.axes, t_min, t_max, hit);
         }
 #endif
+        const TriangleRecord* triangle = &params.trees.triangles[index];
         if (moves(params)) {
             // First key, segments and leaves of the mesh.
             const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).first_key);

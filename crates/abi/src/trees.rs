@@ -89,7 +89,7 @@ border! {
         pub scale_xy: [u16; 2],
         /// Index of the first child unit, relative to the tree's own units. Devices add the tree's offset.
         pub unit_base: u32,
-        /// Index of the node's first triangle in a BLAS, relative to the tree's own triangles.
+        /// Index of the node's first triangle in a BLAS, relative to the tree's own triangles; in a tree of curves, of its first segment.
         pub leaf_base: u32,
         /// Bit `s`: the child in slot `s` is a unit. These children are contiguous, in order of their slots.
         pub units: u8,
@@ -120,6 +120,7 @@ border! {
         pub first_key: u32,
         /// As in [`MeshKeys`] of the instance's mesh. The tree contains the triangles of the first key.
         pub mesh_segments: u32,
+        /// For curves, the index of the mesh.
         pub mesh_leaves: u32,
         /// For an assembly, the greatest absolute coordinate of its content, which is not 0; 0 for a mesh of triangles. For curves,
         /// minus the number of their shape.
@@ -141,8 +142,7 @@ border! {
         pub prim: u32,
     }
 
-    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes by choosing the rows' addresses. In a tree of curves, a
-    /// segment: its first point, its last point, and a row of their two radii.
+    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes by choosing the rows' addresses.
     #[repr(C, align(16))]
     #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct TriangleRecord {

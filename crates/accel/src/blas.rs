@@ -11,7 +11,10 @@ use crate::{
         spatial::{join_parts, split_boxes},
         split::SplitMethod,
     },
-    compressed::{blas::build_compressed, refit::refit_compressed},
+    compressed::{
+        blas::{CompressedLeaves, build_compressed},
+        refit::refit_compressed,
+    },
     curves::build_curves,
     nested::AssemblyTree,
     node::{NodeLayout, Tree},
@@ -107,7 +110,8 @@ pub enum BlasShape {
     CompressedCurves {
         depth: u32,
         units: Buffer<Unit>,
-        segments: Buffer<TriangleRecord>,
+        /// Numbers of the segments of leaves.
+        segments: Buffer<u32>,
         profile: CurveProfile,
     },
     /// The unit sphere at the origin. It has no tree; the kernel intersects it analytically.
@@ -118,10 +122,10 @@ pub enum BlasShape {
 
 impl BlasShape {
     /// Units and leaves of a compressed tree of a mesh.
-    pub fn compressed(&self) -> Option<(&[Unit], &[TriangleRecord])> {
+    pub fn compressed(&self) -> Option<(&[Unit], CompressedLeaves<'_>)> {
         match self {
-            Self::Compressed { units, triangles: leaves, .. }
-            | Self::CompressedCurves { units, segments: leaves, .. } => Some((units, leaves)),
+            Self::Compressed { units, triangles, .. } => Some((units, CompressedLeaves::Triangles(triangles))),
+            Self::CompressedCurves { units, segments, .. } => Some((units, CompressedLeaves::Segments(segments))),
             _ => None,
         }
     }

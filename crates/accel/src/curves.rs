@@ -16,7 +16,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::{mem::MaybeUninit, sync::Arc, time::Instant};
-use throng_abi::{PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack, TriangleRecord, TriangleRow};
+use throng_abi::{PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack};
 use throng_scene::{CurveProfile, Curves};
 
 /// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
@@ -36,7 +36,7 @@ pub fn build_curves(curves: &Arc<Curves>, layout: NodeLayout, quality: Quality) 
     let prims = build_prims(curves);
     let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
     let (support, built) = if layout == NodeLayout::Compressed8 {
-        let (tree, units, segments) = compressed_tree(prims, quality, |segments| fill_segments(segments, curves));
+        let (tree, units, segments) = compressed_tree(prims, quality, |segment| segment);
         let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile: curves.profile };
         (outlined(&tree), BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) })
     } else {
@@ -102,14 +102,4 @@ fn pack_leaves<T: Iterator<Item = u32>>(
     // SAFETY: there is one pack per leaf, and each is written.
     unsafe { packs.refill(leaves.len(), fill) };
     packs
-}
-
-/// Writes the points and radii of the segments whose numbers are in the records.
-fn fill_segments(records: &mut [TriangleRecord], curves: &Curves) {
-    records.par_iter_mut().with_min_len(512).for_each(|record| {
-        let prim = record.rows[0].prim;
-        let [from, to] = [0, 1].map(|end| curves.points[prim as usize + end]);
-        let row = |corners| TriangleRow { corners, prim };
-        record.rows = [row(from.position), row(to.position), row([from.radius, to.radius, 0.0])];
-    });
 }

@@ -34,7 +34,7 @@ pub use blas::{Blas, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use build::{budget::build_bytes, spatial::most_boxes};
 pub use compressed::{
-    blas::{PoolOffset, pool_offsets},
+    blas::{CompressedLeaves, PoolOffset, pool_offsets},
     quantize::SLACK,
 };
 pub use curves::shape_of;

@@ -20,25 +20,69 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use throng_abi::{LEAF, TriangleRecord, TriangleRow, Unit};
 
-/// Position of a mesh's units and triangles in the pools of all meshes.
+/// Number of segments in the space of one triangle.
+const SEGMENTS_PER_TRIANGLE: usize = size_of::<TriangleRecord>() / size_of::<u32>();
+
+/// Leaves of a compressed tree of a mesh. Trees of both kinds share a pool, in which positions count triangles.
+#[derive(Clone, Copy)]
+pub enum CompressedLeaves<'a> {
+    Triangles(&'a [TriangleRecord]),
+    /// Numbers of segments of curves.
+    Segments(&'a [u32]),
+}
+
+impl CompressedLeaves<'_> {
+    /// Number of triangles in whose space the leaves fit.
+    pub fn room(self) -> usize {
+        match self {
+            Self::Triangles(triangles) => triangles.len(),
+            Self::Segments(segments) => segments.len().div_ceil(SEGMENTS_PER_TRIANGLE),
+        }
+    }
+
+    /// Index of the leaf that begins at this position of the pool.
+    pub fn index_at(self, position: u32) -> u32 {
+        match self {
+            Self::Triangles(_) => position,
+            Self::Segments(_) => SEGMENTS_PER_TRIANGLE as u32 * position,
+        }
+    }
+
+    /// Copies the leaves to the first places of `pool`.
+    pub fn write(self, pool: &mut [TriangleRecord]) {
+        match self {
+            Self::Triangles(triangles) => copy(triangles, pool),
+            Self::Segments(segments) => copy(segments, bytemuck::cast_slice_mut(pool)),
+        }
+    }
+}
+
+fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
+    let pairs = to.par_iter_mut().zip(from.par_iter());
+    pairs.with_min_len(4096).for_each(|(to, from)| *to = *from);
+}
+
+/// Position of a mesh's units and leaves in the pools of all meshes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOffset {
     pub units: u32,
-    pub triangles: u32,
+    /// In triangles.
+    pub leaves: u32,
 }
 
-/// Returns the offsets of all meshes. Meshes that do not deform come first, so that their offsets do not change. Meshes without a compressed tree
-/// (spheres, meshes without triangles) take no space.
+/// Returns the offsets of all meshes. Meshes that do not deform come first, so that their offsets do not change, and curves before triangles, so that
+/// indices of their segments do not exceed 32 bits. Meshes without a compressed tree (spheres, meshes without triangles) take no space.
 pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
     let mut next = PoolOffset::default();
     let mut offsets = vec![next; blas.len()];
-    for deforms in [false, true] {
+    let group = |blas: &Blas| (blas.deforms(), !matches!(blas.shape, BlasShape::CompressedCurves { .. }));
+    for wanted in [(false, false), (false, true), (true, false), (true, true)] {
         let some = blas.iter().zip(&mut offsets);
-        for (blas, offset) in some.filter(|(blas, _)| blas.deforms() == deforms) {
+        for (blas, offset) in some.filter(|(blas, _)| group(blas) == wanted) {
             *offset = next;
-            if let Some((units, triangles)) = blas.shape.compressed() {
+            if let Some((units, leaves)) = blas.shape.compressed() {
                 next.units += units.len() as u32;
-                next.triangles += triangles.len() as u32;
+                next.leaves += leaves.room() as u32;
             }
         }
     }
@@ -47,7 +91,9 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 
 /// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
 pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
-    let (tree, units, triangles) = compressed_tree(prims, quality, |triangles| fill_triangles(triangles, surface));
+    let named = |prim| TriangleRecord { rows: [TriangleRow { prim, ..TriangleRow::default() }; 3] };
+    let (tree, units, mut triangles) = compressed_tree(prims, quality, named);
+    fill_triangles(&mut triangles, surface);
     #[cfg(debug_assertions)]
     crate::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
         .expect("a fresh compressed BLAS is valid");
@@ -58,20 +104,19 @@ pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Q
     }
 }
 
-/// Builds a tree over `prims`, in float nodes and in compressed units. `fill` completes the records of leaves, in which `prim` is set.
-pub fn compressed_tree(
+/// Builds a tree over `prims`, in float nodes and in compressed units. `leaf` makes the leaf of a primitive from its ID.
+pub fn compressed_tree<L: Copy + Default>(
     mut prims: Vec<BuildPrim>,
     quality: Quality,
-    fill: impl FnOnce(&mut [TriangleRecord]),
-) -> (Tree, Buffer<Unit>, Buffer<TriangleRecord>) {
+    leaf: impl Fn(u32) -> L,
+) -> (Tree, Buffer<Unit>, Buffer<L>) {
     let mut tree = Tree::new(NodeLayout::Compressed8);
     build_float_tree(&mut prims, quality, &mut tree);
     let (mut units, mut leaves) = (Buffer::new(), Buffer::new());
     if let Some(nodes) = wide_nodes(&mut tree) {
         let mut arrangements = Buffer::new();
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
-        leaves = place_triangles(nodes, &arrangements, &prims);
-        fill(&mut leaves);
+        leaves = place_leaves(nodes, &arrangements, &prims, leaf);
         write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
     }
     (tree, units, leaves)
@@ -87,18 +132,23 @@ fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) 
     place_root(tree);
 }
 
-/// Creates a record for each leaf that stores its triangle's index, and points the leaf at the record.
-fn place_triangles(nodes: &mut [Wide<8>], arrangements: &[Arrangement], prims: &[BuildPrim]) -> Buffer<TriangleRecord> {
-    let mut triangles = Buffer::filled(prims.len(), TriangleRecord::default());
+/// Makes all leaves, and points the nodes at them.
+fn place_leaves<L: Copy + Default>(
+    nodes: &mut [Wide<8>],
+    arrangements: &[Arrangement],
+    prims: &[BuildPrim],
+    leaf: impl Fn(u32) -> L,
+) -> Buffer<L> {
+    let mut leaves = Buffer::filled(prims.len(), L::default());
     for (node, arrangement) in nodes.iter_mut().zip(arrangements) {
         let places = arrangement.leaf_base..;
         for (lane, place) in arrangement.leaf_lanes().zip(places) {
             let prim = prims[(node.children[lane] & !LEAF) as usize].id;
-            triangles[place as usize].rows = [TriangleRow { prim, ..TriangleRow::default() }; 3];
+            leaves[place as usize] = leaf(prim);
             node.children[lane] = LEAF | place;
         }
     }
-    triangles
+    leaves
 }
 
 /// Writes the corners of the triangles whose indices are in the records.

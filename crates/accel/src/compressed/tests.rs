@@ -139,7 +139,7 @@ fn instances_name_their_trees_in_the_pool_of_all_meshes() {
         [blas(soup(100, 1, 0.0, 1.0, 0.1), Quality::Fast), sphere(), blas(soup(9, 2, 0.0, 1.0, 0.1), Quality::Fast)];
     let offsets = pool_offsets(&trees);
     assert_eq!(offsets[0].units, 0);
-    assert_eq!((offsets[1], offsets[2].triangles), (offsets[2], 100));
+    assert_eq!((offsets[1], offsets[2].leaves), (offsets[2], 100));
     let tlas = tlas(&[Affine3::IDENTITY; 3], &[2, 1, 0], &trees);
     let mut roots: Vec<(u32, u32)> = tlas.units[1..]
         .iter()

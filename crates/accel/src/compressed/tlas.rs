@@ -91,7 +91,7 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
         segments: record.segments,
         first_key: record.first_key,
         mesh_segments: mesh.keys.segments,
-        mesh_leaves: mesh.keys.leaves,
+        mesh_leaves: if mesh.reach < 0.0 { record.mesh } else { mesh.keys.leaves },
         reach: mesh.reach,
     })
 }

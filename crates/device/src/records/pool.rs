@@ -5,7 +5,7 @@ use std::sync::Arc;
 use throng_abi::{CompressedNode, TriangleRecord, Unit};
 use throng_accel::{Blas, PoolOffset, pool_offsets};
 
-/// Units and triangles of all meshes.
+/// Units and leaves of all meshes.
 #[derive(Default)]
 pub struct Pool {
     pub units: Vec<Unit>,
@@ -20,37 +20,81 @@ impl Pool {
         let mut pool =
             Self { units: vec![Unit::default(); units], triangles: vec![TriangleRecord::default(); triangles] };
         for (blas, offset) in blas.iter().zip(offsets) {
-            (units, triangles) = (offset.units as usize, offset.triangles as usize);
+            (units, triangles) = (offset.units as usize, offset.leaves as usize);
             write_tree(blas, offset, &mut pool.units[units..], &mut pool.triangles[triangles..]);
         }
         pool
     }
 }
 
-/// Total numbers of units and triangles in the trees of all meshes.
+/// Total numbers of units and of triangles, or other leaves in their space, in the trees of all meshes.
 pub fn pool_size(blas: &[Arc<Blas>]) -> (usize, usize) {
     blas.iter().map(|blas| tree_size(blas)).fold((0, 0), |all, own| (all.0 + own.0, all.1 + own.1))
 }
 
-/// Numbers of units and triangles in one tree.
+/// [`pool_size`] of one tree.
 pub fn tree_size(blas: &Blas) -> (usize, usize) {
-    blas.shape.compressed().map_or((0, 0), |(units, leaves)| (units.len(), leaves.len()))
+    blas.shape.compressed().map_or((0, 0), |(units, leaves)| (units.len(), leaves.room()))
 }
 
 /// Copies a tree to the start of `units` and `triangles`, and adds `offset`, its position in the pool, to all references.
 pub fn write_tree(blas: &Blas, offset: PoolOffset, units: &mut [Unit], triangles: &mut [TriangleRecord]) {
-    let Some((own, own_triangles)) = blas.shape.compressed() else {
+    let Some((own, leaves)) = blas.shape.compressed() else {
         return;
     };
+    let first_leaf = leaves.index_at(offset.leaves);
     let moved = units.par_iter_mut().zip(own.par_iter());
     moved.with_min_len(4096).for_each(|(to, &unit)| {
         let node: CompressedNode = bytemuck::cast(unit);
         *to = bytemuck::cast(CompressedNode {
             unit_base: node.unit_base + offset.units,
-            leaf_base: node.leaf_base + offset.triangles,
+            leaf_base: node.leaf_base + first_leaf,
             ..node
         });
     });
-    let copied = triangles.par_iter_mut().zip(own_triangles.par_iter());
-    copied.with_min_len(4096).for_each(|(to, from)| *to = *from);
+    leaves.write(triangles);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use throng_accel::{NodeLayout, Quality};
+    use throng_scene::{CurvePoint, CurveProfile, Curves, Mesh, Shape, TriangleMesh};
+
+    fn tree(shape: Shape) -> Arc<Blas> {
+        let mesh = Mesh { name: "mesh".into(), shape, slot_count: 1 };
+        Arc::new(Blas::build(&mesh, NodeLayout::Compressed8, Quality::Balanced))
+    }
+
+    #[test]
+    fn segments_are_found_in_a_pool_with_triangles() {
+        let positions = (0..30).map(|i| [i as f32, (i % 2) as f32, (i % 3) as f32]).collect();
+        let triangles = (0..10).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let soup = || Shape::Triangles(TriangleMesh { positions, triangles, ..TriangleMesh::default() });
+        let points = (0..40).map(|i| CurvePoint { position: [i as f32, 0.0, 0.0], radius: 0.1 }).collect();
+        let strands = vec![0, 17];
+        let curves = Curves { points, strands, profile: CurveProfile::Round, ..Curves::default() };
+        let numbers: Vec<u32> = curves.segments().collect();
+        let trees =
+            [tree(soup()), tree(Shape::Curves(Arc::new(curves.clone()))), tree(Shape::Curves(Arc::new(curves)))];
+
+        let pool = Pool::new(&trees);
+        let offsets = pool_offsets(&trees);
+        assert_eq!(
+            offsets.iter().map(|offset| offset.leaves).collect::<Vec<_>>(),
+            [8, 0, 4],
+            "38 segments take the space of four triangles"
+        );
+        let segments: &[u32] = bytemuck::cast_slice(&pool.triangles);
+        for (tree, offset) in trees.iter().zip(&offsets).skip(1) {
+            let (count, _) = tree_size(tree);
+            let units = &pool.units[offset.units as usize..][..count];
+            let mut found: Vec<u32> = Vec::new();
+            for node in units.iter().map(|&unit| bytemuck::cast::<Unit, CompressedNode>(unit)) {
+                found.extend(&segments[node.leaf_base as usize..][..node.triangles.count_ones() as usize]);
+            }
+            found.sort_unstable();
+            assert_eq!(found, numbers);
+        }
+    }
 }

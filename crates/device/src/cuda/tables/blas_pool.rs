@@ -103,7 +103,7 @@ impl DeformingPool {
             (first.unwrap_or(0), count)
         };
         let units = part(|offset| offset.units, |blas| tree_size(blas).0);
-        let triangles = part(|offset| offset.triangles, |blas| tree_size(blas).1);
+        let triangles = part(|offset| offset.leaves, |blas| tree_size(blas).1);
         let unit_bytes = units.1 * size_of::<Unit>();
         // Triangles have a greater alignment than units.
         let start = unit_bytes.next_multiple_of(align_of::<TriangleRecord>());
@@ -117,7 +117,7 @@ impl DeformingPool {
                 blas,
                 offset,
                 &mut unit_places[offset.units as usize - units.0..],
-                &mut triangle_places[offset.triangles as usize - triangles.0..],
+                &mut triangle_places[offset.leaves as usize - triangles.0..],
             );
         }
         let to = units.0 * size_of::<Unit>();
