@@ -1,11 +1,12 @@
 //! Tree builds stay within their memory estimates. The global allocator counts allocations, so this is a separate test program.
 
+use std::sync::Arc;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
-use throng::scene::TriangleMesh;
-use throng_accel::{Blas, NodeLayout, Quality, build_bytes, most_boxes};
+use throng::scene::{CurvePoint, Curves, Mesh, Shape, TriangleMesh};
+use throng_accel::{Blas, NodeLayout, Quality, build_bytes, curve_build_bytes, most_boxes};
 use throng_base::math::hash_unit;
 
 struct Counting;
@@ -74,15 +75,34 @@ fn needles(count: u32) -> TriangleMesh {
     }
 }
 
+/// Strands of eight segments that wind through a cube.
+fn strands(count: u32) -> Mesh {
+    let point = |i: u32| {
+        let position =
+            [0, 1, 2].map(|axis| 100.0 * hash_unit(5 + axis, i / 9) + (i % 9) as f32 * hash_unit(axis, i / 9));
+        CurvePoint { position, radius: 0.1 }
+    };
+    let (points, strands) = ((0..9 * count).map(point).collect(), (0..count).map(|strand| 9 * strand).collect());
+    let curves = Curves { points, strands, ..Curves::default() };
+    Mesh { name: "strands".into(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 }
+}
+
+/// Bytes that are allocated at the peak of a build, including the tree.
+fn peak(build: impl FnOnce() -> Blas) -> u64 {
+    let before = NOW.load(Relaxed);
+    MOST.store(before, Relaxed);
+    let blas = build();
+    let took = (MOST.load(Relaxed) - before) as u64;
+    drop(blas);
+    took
+}
+
 #[test]
 fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
     let mut wrong = Vec::new();
     for (name, mesh) in [("sheet", sheet(280)), ("soup", soup(150_000)), ("needles", needles(100_000))] {
         for (layout, quality) in NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q))) {
-            let before = NOW.load(Relaxed);
-            MOST.store(before, Relaxed);
-            let blas = Blas::of_surface((&mesh).into(), layout, quality);
-            let took = (MOST.load(Relaxed) - before) as u64;
+            let took = peak(|| Blas::of_surface((&mesh).into(), layout, quality));
             let boxes = match quality {
                 Quality::High => most_boxes(&(&mesh).into()),
                 _ => mesh.triangles.len(),
@@ -91,7 +111,14 @@ fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
             if took > said || took < said / 2 {
                 wrong.push(format!("{name}, {layout:?}, {quality:?}: {took} of {said}"));
             }
-            drop(blas);
+        }
+    }
+    let hair = strands(20_000);
+    for (layout, quality) in NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q))) {
+        let took = peak(|| Blas::build(&hair, layout, quality));
+        let said = curve_build_bytes(hair.prim_count(), layout, quality);
+        if took > said || took < said / 2 {
+            wrong.push(format!("strands, {layout:?}, {quality:?}: {took} of {said}"));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

@@ -375,8 +375,9 @@ pub fn build_triangles(
 
 /// Packs triangles that are consecutive on a space-filling curve. Splits are evaluated only between packs.
 fn build_over_runs(prims: &[BuildPrim], surface: &Surface<'_>, tree: &mut Tree) -> Buffer<TrianglePack> {
-    let runs = Runs::new(prims, PACK_SIZE as usize);
-    let mut bounds = runs.bounds(prims);
+    let prim = |index: usize| prims[index];
+    let runs = Runs::new(prims.len(), prim, PACK_SIZE as usize);
+    let mut bounds = runs.bounds(prim);
     let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
     build(&mut bounds, &[], options, &BuildMemory::default(), tree);
     pack_leaves(tree, surface, |leaf| {

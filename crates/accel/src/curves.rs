@@ -33,14 +33,15 @@ pub fn shape_of(profile: CurveProfile) -> u32 {
 /// Builds the tree of curves. Deterministic, parallel.
 pub fn build_curves(curves: &Arc<Curves>, layout: NodeLayout, quality: Quality) -> Blas {
     let start = Instant::now();
-    let prims = build_prims(curves);
     let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
     let (support, built) = if layout == NodeLayout::Compressed8 {
-        let (tree, units, segments) = compressed_tree(prims, quality, |segment| segment);
+        let (tree, units, segments) = compressed_tree(build_prims(curves), quality, |segment| segment);
         let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile: curves.profile };
         (outlined(&tree), BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) })
     } else {
-        let (tree, packs) = wide_tree(prims, layout, quality);
+        let mut tree = Tree::new(layout);
+        let packs =
+            if quality == Quality::Fast { pack_runs(curves, &mut tree) } else { pack_sets(curves, quality, &mut tree) };
         let (bounds, sah_cost) = (tree.bounds, tree.sah_cost(1.0));
         let support = outlined(&tree);
         (support, BuiltTree { shape: BlasShape::Curves { tree, packs, curves: curves.clone() }, bounds, sah_cost })
@@ -48,33 +49,41 @@ pub fn build_curves(curves: &Arc<Curves>, layout: NodeLayout, quality: Quality) 
     Blas::of_tree(built, support, start.elapsed())
 }
 
+fn build_prim(curves: &Curves, segment: u32) -> BuildPrim {
+    BuildPrim::new(&curves.segment_bounds(segment, WIDENED), segment)
+}
+
 fn build_prims(curves: &Curves) -> Vec<BuildPrim> {
     let segments: Vec<u32> = curves.segments().collect();
     let prims = segments.par_iter().with_min_len(SMALLEST_SHARE);
-    prims.map(|&segment| BuildPrim::new(&curves.segment_bounds(segment, WIDENED), segment)).collect()
+    prims.map(|&segment| build_prim(curves, segment)).collect()
 }
 
-fn wide_tree(mut prims: Vec<BuildPrim>, layout: NodeLayout, quality: Quality) -> (Tree, Buffer<SegmentPack>) {
-    let mut tree = Tree::new(layout);
+/// Builds a tree over packs of segments that are consecutive on a space-filling curve. Boxes of segments are never stored, because there may be a
+/// hundred million.
+fn pack_runs(curves: &Curves, tree: &mut Tree) -> Buffer<SegmentPack> {
+    let segments: Vec<u32> = curves.segments().collect();
+    let prim = |index: usize| build_prim(curves, segments[index]);
+    let runs = Runs::new(segments.len(), prim, PACK_SIZE as usize);
+    let mut boxes = runs.bounds(prim);
+    build_binned(&mut boxes, 1, tree);
+    pack_leaves(tree, |leaf| {
+        let run = runs.prims(boxes[leaf].id as usize);
+        run.iter().map(|&index| segments[index as usize])
+    })
+}
+
+/// Builds a tree whose leaves are chosen by the surface area heuristic.
+fn pack_sets(curves: &Curves, quality: Quality, tree: &mut Tree) -> Buffer<SegmentPack> {
     let leaf_size = PACK_SIZE as usize;
-    if quality == Quality::Fast {
-        let runs = Runs::new(&prims, leaf_size);
-        let mut boxes = runs.bounds(&prims);
-        build_binned(&mut boxes, 1, &mut tree);
-        let packs = pack_leaves(&mut tree, |leaf| {
-            let run = runs.prims(boxes[leaf].id as usize);
-            run.iter().map(|&prim| prims[prim as usize].id)
-        });
-        return (tree, packs);
+    let mut prims = build_prims(curves);
+    if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, tree) {
+        build_binned(&mut prims, leaf_size, tree);
     }
-    if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, &mut tree) {
-        build_binned(&mut prims, leaf_size, &mut tree);
-    }
-    let packs = pack_leaves(&mut tree, |leaf| {
+    pack_leaves(tree, |leaf| {
         let count = prims[leaf].leaf_count as usize;
         prims[leaf..leaf + count].iter().map(|prim| prim.id)
-    });
-    (tree, packs)
+    })
 }
 
 fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) {

@@ -32,7 +32,10 @@ mod validate;
 
 pub use blas::{Blas, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
-pub use build::{budget::build_bytes, spatial::most_boxes};
+pub use build::{
+    budget::{build_bytes, curve_build_bytes},
+    spatial::most_boxes,
+};
 pub use compressed::{
     blas::{CompressedLeaves, PoolOffset, pool_offsets},
     quantize::SLACK,

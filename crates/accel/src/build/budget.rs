@@ -15,6 +15,18 @@ fn bytes_per_box(layout: NodeLayout, quality: Quality) -> u64 {
     }
 }
 
+/// [`bytes_per_box`] for segments of curves, whose leaves take 4 bytes or, in packs, 4 to 32 bytes.
+fn bytes_per_segment(layout: NodeLayout, quality: Quality) -> u64 {
+    match (layout, quality) {
+        (NodeLayout::Compressed8, Quality::Fast) => 180,
+        (NodeLayout::Compressed8, Quality::Balanced) => 450,
+        (NodeLayout::Compressed8, Quality::High) => 570,
+        (_, Quality::Fast) => 45,
+        (_, Quality::Balanced) => 110,
+        (_, Quality::High) => 470,
+    }
+}
+
 /// Bytes for a support map.
 const BYTES_BESIDE: u64 = 1 << 20;
 
@@ -22,4 +34,9 @@ const BYTES_BESIDE: u64 = 1 << 20;
 /// additional part ([`most_boxes`](crate::most_boxes)).
 pub fn build_bytes(boxes: usize, layout: NodeLayout, quality: Quality) -> u64 {
     BYTES_BESIDE + boxes as u64 * bytes_per_box(layout, quality)
+}
+
+/// [`build_bytes`] of a tree over this number of segments of curves. Their points are not included.
+pub fn curve_build_bytes(segments: usize, layout: NodeLayout, quality: Quality) -> u64 {
+    BYTES_BESIDE + segments as u64 * bytes_per_segment(layout, quality)
 }

@@ -23,17 +23,17 @@ const MOST_BITS: u32 = 21;
 
 /// All primitives in curve order, cut into runs.
 pub struct Runs {
-    /// IDs of primitives.
+    /// Indices of primitives.
     order: Vec<u32>,
     /// End of each run in `order`.
     ends: Vec<u32>,
 }
 
 impl Runs {
-    /// Cuts primitives, which must be in the order of their IDs, into runs of at most `most`. Deterministic, parallel.
-    pub fn new(prims: &[BuildPrim], most: usize) -> Self {
-        let keys = sorted_keys(prims);
-        let index_mask = (1u64 << index_bits(prims.len())) - 1;
+    /// Cuts `count` primitives into runs of at most `most`. `prim` returns a primitive by its index. Deterministic, parallel.
+    pub fn new(count: usize, prim: impl Fn(usize) -> BuildPrim + Sync, most: usize) -> Self {
+        let keys = sorted_keys(count, prim);
+        let index_mask = (1u64 << index_bits(count)) - 1;
         let ends = (0..keys.len().div_ceil(CUT_TOGETHER))
             .into_par_iter()
             .flat_map_iter(|chunk| {
@@ -47,18 +47,18 @@ impl Runs {
         Self { order, ends }
     }
 
-    /// The IDs of the primitives in a run.
+    /// The indices of the primitives in a run.
     pub fn prims(&self, run: usize) -> &[u32] {
         let begin = run.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.order[begin as usize..self.ends[run] as usize]
     }
 
-    /// The boxes of the runs. `prims` must be in the order of their IDs.
-    pub fn bounds(&self, prims: &[BuildPrim]) -> Vec<BuildPrim> {
+    /// The boxes of the runs.
+    pub fn bounds(&self, prim: impl Fn(usize) -> BuildPrim + Sync) -> Vec<BuildPrim> {
         let runs = (0..self.ends.len()).into_par_iter().with_min_len(512);
         let bounds = |run| {
-            let own = self.prims(run).iter().map(|&prim| {
-                let (min, max) = prims[prim as usize].vectors();
+            let own = self.prims(run).iter().map(|&index| {
+                let (min, max) = prim(index as usize).vectors();
                 SimdBox { min, max }
             });
             let all = own.fold(SimdBox::EMPTY, SimdBox::union);
@@ -92,25 +92,25 @@ fn index_bits(count: usize) -> u32 {
 }
 
 /// Returns the sorted keys of all primitives: cell in the upper bits, index in the lower bits.
-fn sorted_keys(prims: &[BuildPrim]) -> Vec<u64> {
-    let index_bits = index_bits(prims.len());
+fn sorted_keys(count: usize, prim: impl Fn(usize) -> BuildPrim + Sync) -> Vec<u64> {
+    let index_bits = index_bits(count);
     let axis_bits = (index_bits.div_ceil(2) + MORE_BITS).min(MOST_BITS).min((u64::BITS - index_bits) / 3);
-    let (offset, scale) = grid(prims, axis_bits);
-    let key = |(index, prim): (usize, &BuildPrim)| {
-        let (min, max) = prim.vectors();
+    let (offset, scale) = grid(&SetBounds::of_each(count, &prim), axis_bits);
+    let key = |index: usize| {
+        let (min, max) = prim(index).vectors();
         let most = Vec3::splat(((1u32 << axis_bits) - 1) as f32);
         let cell = (((min + max).truncate() - offset) * scale).min(most);
         let [x, y, z] = cell.as_uvec3().to_array().map(spread);
         (x | y << 1 | z << 2) << index_bits | index as u64
     };
-    let pairs = prims.par_iter().enumerate().with_min_len(LEAST_CHUNK);
-    let keys: Vec<AtomicU64> = pairs.map(key).map(AtomicU64::new).collect();
+    let indices = (0..count).into_par_iter().with_min_len(LEAST_CHUNK);
+    let keys: Vec<AtomicU64> = indices.map(key).map(AtomicU64::new).collect();
     sort_upper_bits(keys, index_bits, 3 * axis_bits)
 }
 
 /// Offset and scale that map doubled centres to cubic cells: the minimum centre, and the number of cells per unit.
-fn grid(prims: &[BuildPrim], axis_bits: u32) -> (Vec3, f32) {
-    let (min, max) = SetBounds::of(prims).centers();
+fn grid(set: &SetBounds, axis_bits: u32) -> (Vec3, f32) {
+    let (min, max) = set.centers();
     let scale = (1u32 << axis_bits) as f32 / (max - min).max_element();
     // If the extent is zero or exceeds the range of floats, all primitives are in one cell.
     (min, if scale.is_finite() { scale } else { 0.0 })
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn runs(prims: &[BuildPrim]) -> Vec<Vec<u32>> {
-        let runs = Runs::new(prims, 8);
+        let runs = Runs::new(prims.len(), |index| prims[index], 8);
         (0..runs.ends.len()).map(|run| runs.prims(run).to_vec()).collect()
     }
 

@@ -54,6 +54,12 @@ impl SetBounds {
         chunks.map(|c| c.iter().fold(Self::EMPTY, Self::with)).reduce(|| Self::EMPTY, Self::union)
     }
 
+    /// Bounds of `count` primitives that are returned by their indices.
+    pub fn of_each(count: usize, prim: impl Fn(usize) -> BuildPrim + Sync) -> Self {
+        let indices = (0..count).into_par_iter().with_min_len(PARALLEL);
+        indices.fold(|| Self::EMPTY, |set, index| set.with(&prim(index))).reduce(|| Self::EMPTY, Self::union)
+    }
+
     #[inline]
     fn with(self, prim: &BuildPrim) -> Self {
         let (min, max) = prim.vectors();

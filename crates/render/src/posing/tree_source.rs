@@ -9,7 +9,7 @@ use std::{
         atomic::{AtomicU32, Ordering},
     },
 };
-use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, most_boxes};
+use throng_accel::{Blas, NodeLayout, Quality, Surface, TreeKey, build_bytes, curve_build_bytes, most_boxes};
 use throng_base::memory::{describe, resident_bytes, total_bytes};
 use throng_scene::{Mesh, Scene, Shape};
 
@@ -29,9 +29,10 @@ pub struct TreeSource {
 }
 
 /// A tree whose quality was lowered because memory did not suffice.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Lowered {
-    pub triangles: usize,
+    /// What the tree is built over, for example "a mesh of 3 triangles".
+    pub content: String,
     pub asked: Quality,
     pub built: Quality,
     /// Bytes that the build needed at the requested quality, and bytes that were free.
@@ -43,8 +44,8 @@ impl fmt::Display for Lowered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the tree of a mesh of {} triangles is built as with --trees {}: {} would take {} of memory, and {} are free",
-            self.triangles,
+            "the tree of {} is built as with --trees {}: {} would take {} of memory, and {} are free",
+            self.content,
             self.built,
             self.asked,
             describe(self.needed),
@@ -62,7 +63,7 @@ impl TreeSource {
         }
         let build = |(mesh, deforms): (&Mesh, bool)| match &mesh.shape {
             Shape::Triangles(triangles) if !deforms => self.shared_tree(triangles.into(), layout),
-            Shape::Curves(_) => Arc::new(Blas::build(mesh, layout, self.quality)),
+            Shape::Curves(_) => Arc::new(self.tree_of_curves(mesh, layout)),
             _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
         };
         // One large build uses all threads, and memory may not have room for two.
@@ -110,20 +111,27 @@ impl TreeSource {
             Quality::High => most_boxes(&surface),
             Quality::Balanced | Quality::Fast => triangles,
         };
-        let quality = self.affordable(triangles, boxes, layout, free_bytes());
+        let needed = |quality| match quality {
+            Quality::High => build_bytes(boxes, layout, quality),
+            Quality::Balanced | Quality::Fast => build_bytes(triangles, layout, quality),
+        };
+        let quality = self.affordable(|| format!("a mesh of {triangles} triangles"), needed, free_bytes());
         match &self.cache {
             Some(cache) => cache.tree(surface, layout, quality),
             None => Blas::of_surface(surface, layout, quality),
         }
     }
 
+    fn tree_of_curves(&self, mesh: &Mesh, layout: NodeLayout) -> Blas {
+        let segments = mesh.prim_count();
+        let needed = |quality| curve_build_bytes(segments, layout, quality);
+        let quality = self.affordable(|| format!("curves of {segments} segments"), needed, free_bytes());
+        Blas::build(mesh, layout, quality)
+    }
+
     /// The best quality, up to the requested one, whose build fits into `free` bytes. [`Quality::Fast`] if none fits; the requested quality
-    /// if `free` is none. `boxes` is the maximum number of boxes in a build of high quality.
-    fn affordable(&self, triangles: usize, boxes: usize, layout: NodeLayout, free: Option<u64>) -> Quality {
-        let needed = |quality| match quality {
-            Quality::High => build_bytes(boxes, layout, quality),
-            Quality::Balanced | Quality::Fast => build_bytes(triangles, layout, quality),
-        };
+    /// if `free` is none. `needed` returns the bytes of a build, and `content` describes what the tree is built over.
+    fn affordable(&self, content: impl Fn() -> String, needed: impl Fn(Quality) -> u64, free: Option<u64>) -> Quality {
         let Some(free) = free.filter(|&free| needed(self.quality) > free) else {
             return self.quality;
         };
@@ -135,8 +143,8 @@ impl TreeSource {
         let built = *fits.unwrap_or(&Quality::Fast);
         if built != self.quality {
             // Another thread may have stored a tree already.
-            let _ =
-                self.lowered.set(Lowered { triangles, asked: self.quality, built, needed: needed(self.quality), free });
+            let (asked, needed) = (self.quality, needed(self.quality));
+            let _ = self.lowered.set(Lowered { content: content(), asked, built, needed, free });
         }
         built
     }
@@ -203,25 +211,21 @@ mod tests {
 
     #[test]
     fn a_tree_gets_the_best_quality_that_there_is_memory_for() {
-        let (layout, triangles) = (NodeLayout::Wide8, 100_000_000);
-        let boxes = triangles + 12_345;
-        let needed = |quality| match quality {
-            Quality::High => build_bytes(boxes, layout, quality),
-            _ => build_bytes(triangles, layout, quality),
-        };
+        let needed = |quality| build_bytes(100_000_000, NodeLayout::Wide8, quality);
+        let content = || "a mesh".to_owned();
         let source = TreeSource::default();
-        let quality = |free| source.affordable(triangles, boxes, layout, free);
+        let quality = |free| source.affordable(content, needed, free);
         assert_eq!(quality(None), Quality::High);
         assert_eq!(quality(Some(needed(Quality::High))), Quality::High);
         assert_eq!(source.lowered(), None);
         let free = needed(Quality::High) - 1;
         assert_eq!(quality(Some(free)), Quality::Balanced);
         let text = source.lowered().unwrap().to_string();
-        let expected = "the tree of a mesh of 100000000 triangles is built as with --trees balanced: high would take";
+        let expected = "the tree of a mesh is built as with --trees balanced: high would take";
         assert!(text.starts_with(expected), "{text}");
         assert_eq!(quality(Some(0)), Quality::Fast);
         let fast = TreeSource::new(Quality::Fast, None);
-        assert_eq!(fast.affordable(triangles, triangles, layout, Some(0)), Quality::Fast);
+        assert_eq!(fast.affordable(content, needed, Some(0)), Quality::Fast);
         assert_eq!(fast.lowered(), None);
     }
 }
