@@ -10,6 +10,7 @@ mod kinds;
 mod materials;
 mod nested_names;
 mod placing;
+mod strands;
 mod tables;
 mod wind_and_flights;
 

@@ -158,6 +158,9 @@ fn context(name: &str) -> &str {
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
         "Fur" => "meshes: {\"hill\": Sphere, \"m\": X}",
+        "FurRules" | "FurWind" => {
+            "meshes: {\"hill\": Sphere, \"m\": Fur(on: \"hill\", count: 1, length: 1, width: 0.1, X)}"
+        }
         "NoiseDesc" | "Valley" | "Bed" => "meshes: {\"t\": Terrain(size: 1, X)}",
         "MotionDesc" => "motions: {\"m\": X}",
         "KeyframeDesc" => "motions: {\"m\": (parts: [Keyframes(keys: [X])])}",

@@ -40,7 +40,7 @@ pub use compressed::{
     blas::{CompressedLeaves, PoolOffset, pool_offsets},
     quantize::SLACK,
 };
-pub use curves::shape_of;
+pub use curves::{build_curves, shape_of};
 pub use nested::{AssemblyTree, Nested};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};

@@ -198,6 +198,9 @@ impl Writer<'_> {
                 let _ = write!(text, ", {name}: {value:?}");
             }
         }
+        if let Some(width) = model.line_width {
+            let _ = write!(text, ", line_width: {width}");
+        }
         text + &self.level() + ")"
     }
 
@@ -223,6 +226,9 @@ impl Writer<'_> {
         if !model.purposes.is_empty() {
             let names: Vec<String> = model.purposes.iter().map(ToString::to_string).collect();
             let _ = write!(text, ", purposes: [{}]", names.join(", "));
+        }
+        if let Some(width) = model.line_width {
+            let _ = write!(text, ", line_width: {width}");
         }
         text + &self.level() + ")"
     }

@@ -108,9 +108,9 @@ fn over_poses<T: Copy + Send + Sync>(
         let shape = |mesh: u32| {
             let assembly = (mesh as usize).checked_sub(scene.meshes.len()).and_then(|index| assemblies.get(index));
             let shape = deforms(mesh).map(|index| &shapes[index]);
-            match (assembly, curves.get(mesh as usize)) {
-                (Some(corners), _) => &corners[..],
-                (None, Some(points)) if !points.is_empty() => points,
+            match (assembly, shape, curves.get(mesh as usize)) {
+                (Some(corners), ..) => &corners[..],
+                (None, None, Some(points)) if !points.is_empty() => points,
                 _ => positions(scene, mesh, shape),
             }
         };

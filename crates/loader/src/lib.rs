@@ -34,6 +34,7 @@ mod scn;
 mod sky;
 mod standalone;
 mod stl;
+mod strands;
 mod subjects;
 mod tables;
 mod text;

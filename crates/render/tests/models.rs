@@ -73,6 +73,44 @@ fn a_model_that_is_alive_deforms_in_every_frame() {
     }
 }
 
+/// An array in NumPy's format.
+fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let length = (header.len() as u16).to_le_bytes();
+    [
+        b"\x93NUMPY\x01\0",
+        &length[..],
+        header.as_bytes(),
+        values.iter().map(|value| value.to_le_bytes()).collect::<Vec<_>>().as_flattened(),
+    ]
+    .concat()
+}
+
+#[test]
+fn curves_of_a_cache_have_their_own_tree_in_every_frame() {
+    let dir = tempfile::tempdir().expect("a folder");
+    // Two strands of two points, which rise by 4 in a second and fall again.
+    let strand = |x: f32, y: f32| [x, y, 0.0, x, y + 1.0, 0.0];
+    let frame = |y: f32| [strand(0.0, y), strand(3.0, y)].concat();
+    let points = [frame(0.0), frame(4.0), frame(0.0)].concat();
+    fs::write(dir.path().join("a.npy"), npy("(3, 2, 2, 3)", &points)).expect("written");
+    let text = r#"(render: (fps: 2, frames: 4), meshes: { "c": Curves(file: "a.npy", width: 0.5, fps: 1) },
+        instances: [Single(of: "c")], camera: LookAt(eye: (0, 0, 9), target: (0, 0, 0)))"#;
+    let path = dir.path().join("scene.ron");
+    fs::write(&path, text).expect("written");
+    let scene = Arc::new(throng_loader::load(&path).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!((scene.meshes.len(), scene.deforming.len(), scene.is_animated()), (1, 1, true));
+    for layout in [NodeLayout::Wide8, NodeLayout::Compressed8] {
+        let mut poser = Poser::new(scene.clone(), layout);
+        let frames: Vec<_> = [1, 2, 3, 5].map(|number| poser.pose(number)).into();
+        let heights: Vec<f32> = frames.iter().map(|posed| posed.frame.blas[0].bounds.min.y.round()).collect();
+        assert_eq!(heights, [0.0, 2.0, 4.0, 0.0]);
+        assert_eq!(frames[1].frame.shapes[0].shape.positions[3], [3.0, 3.0, 0.0]);
+        assert_eq!((frames[1].trees.followed.refits, frames[1].trees.followed.rebuilds), (0, 1));
+        assert!(frames[2].frame.tlas.bounds().max.y >= 5.0);
+    }
+}
+
 #[test]
 fn a_model_of_a_size_moves_as_large_as_it_is() {
     let instances = r#"instances: [Single(of: "w")]"#;

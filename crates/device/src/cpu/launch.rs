@@ -21,11 +21,13 @@ use std::{
     sync::{Arc, atomic::AtomicU32},
 };
 use throng_abi::{
-    self as abi, BlasRecord, CameraRecord, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame, PacketEntry,
-    Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes, VertexRecord,
+    self as abi, BlasRecord, CameraRecord, CurvePoint, KeyParams, MAX_INTERLEAVED, MeshKeys, MeshRecord, OtherFrame,
+    PacketEntry, Params, SceneParams, StackEntry, TableParams, TextureRecord, Thread, TreeParams, VertexAttributes,
+    VertexRecord,
 };
 use throng_accel::{Blas, BlasShape, Nested, Packs, shape_of};
 use throng_picture::film::FILTER_TABLES;
+use throng_scene::Shape;
 
 /// A frame's own tables of materials and lights, if they differ from the scene's, and the tree over the lights inside the scene.
 #[derive(Default)]
@@ -83,6 +85,7 @@ impl Running {
 pub struct Shapes {
     meshes: Vec<MeshRecord>,
     _vertices: Vec<(Vec<VertexRecord>, Vec<VertexAttributes>)>,
+    _points: Vec<Vec<CurvePoint>>,
 }
 
 impl Shapes {
@@ -112,7 +115,14 @@ impl Shapes {
             Some((vertices, turned))
         });
         let vertices = vertices.collect();
-        Self { meshes, _vertices: vertices }
+        let points = shapes.iter().filter_map(|posed| {
+            let Shape::Curves(curves) = &tables.scene.meshes[posed.mesh as usize].shape else { return None };
+            let points = curves.posed_points(&posed.shape.positions);
+            meshes[posed.mesh as usize].vertices = points.as_ptr().cast();
+            Some(points)
+        });
+        let points = points.collect();
+        Self { meshes, _vertices: vertices, _points: points }
     }
 }
 

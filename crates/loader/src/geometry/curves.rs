@@ -5,9 +5,9 @@ use throng_scene::CurvePoint;
 use throng_usd::{CurveBasis, CurveWrap};
 
 /// Greatest distance between a curve and its segments, in multiples of the curve's radius.
-const TOLERANCE: f32 = 0.05;
+pub const TOLERANCE: f32 = 0.05;
 /// Maximum number of straight segments per cubic one.
-const MOST_PIECES: f32 = 32.0;
+pub const MOST_PIECES: usize = 32;
 
 /// A place on a curve: number of a cubic or linear segment, and the share of the way through it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,9 +31,9 @@ impl Spline {
     }
 
     /// Value of a control point; the points before the first one and after the last continue a pinned curve.
-    fn control<const N: usize>(&self, values: &[[f32; N]], index: isize) -> [f32; N] {
+    fn control<const N: usize>(&self, value: &impl Fn(usize) -> [f32; N], index: isize) -> [f32; N] {
         let count = self.count as isize;
-        let at = |index: isize| values[index.rem_euclid(count) as usize];
+        let at = |index: isize| value(index.rem_euclid(count) as usize);
         let mirrored = |end: isize, inner: isize| {
             let (end, inner) = (at(end), at(inner));
             std::array::from_fn(|i| 2.0 * end[i] - inner[i])
@@ -46,14 +46,14 @@ impl Spline {
     }
 
     /// Control points of a segment and their weights.
-    fn window<const N: usize>(&self, values: &[[f32; N]], segment: usize) -> [[f32; N]; 4] {
+    fn window<const N: usize>(&self, value: impl Fn(usize) -> [f32; N], segment: usize) -> [[f32; N]; 4] {
         let first = match (self.basis, self.wrap) {
             (CurveBasis::Linear, _) => segment as isize,
             (CurveBasis::Bezier, _) => 3 * segment as isize,
             (_, CurveWrap::Pinned) => segment as isize - 1,
             _ => segment as isize,
         };
-        [0, 1, 2, 3].map(|i| self.control(values, first + i))
+        [0, 1, 2, 3].map(|i| self.control(&value, first + i))
     }
 
     /// Weights of the control points of a segment.
@@ -70,25 +70,19 @@ impl Spline {
         }
     }
 
-    /// A value that control points have, at a place on the curve.
-    pub fn value<const N: usize>(&self, values: &[[f32; N]], site: CurveSite) -> [f32; N] {
-        let (window, weights) = (self.window(values, site.segment), self.weights(site.share));
+    /// A value that control points have, at a place on the curve. `value` returns the value of a control point.
+    pub fn value<const N: usize>(&self, value: impl Fn(usize) -> [f32; N], site: CurveSite) -> [f32; N] {
+        let (window, weights) = (self.window(value, site.segment), self.weights(site.share));
         std::array::from_fn(|i| window.iter().zip(weights).map(|(value, weight)| value[i] * weight).sum())
     }
 
-    /// A value that the ends of segments have, at a place on the curve.
-    pub fn between<const N: usize>(&self, values: &[[f32; N]], site: CurveSite) -> [f32; N] {
-        let (from, to) = (values[site.segment % values.len()], values[(site.segment + 1) % values.len()]);
-        std::array::from_fn(|i| from[i] + (to[i] - from[i]) * site.share)
-    }
-
-    /// Places along the curve between which straight segments represent it. `knots` has the position and the radius of each control point.
-    /// Empty for too few points.
-    pub fn sites(&self, knots: &[[f32; 4]]) -> Vec<CurveSite> {
+    /// Places along the curve between which straight segments represent it. `shapes` are the positions and radii of its control points, at least
+    /// once, and several times if it deforms: the places are dense enough for all of them. Empty for too few points.
+    pub fn sites(&self, shapes: &[Vec<[f32; 4]>]) -> Vec<CurveSite> {
         let segments = self.segments();
         let mut sites = Vec::with_capacity(segments + 1);
         for segment in 0..segments {
-            let pieces = self.pieces(&self.window(knots, segment));
+            let pieces = shapes.iter().map(|knots| self.pieces(&self.window(|i| knots[i], segment))).max().unwrap_or(1);
             let place = |piece: usize| CurveSite { segment, share: piece as f32 / pieces as f32 };
             sites.extend((0..pieces).map(place));
         }
@@ -111,8 +105,14 @@ impl Spline {
         let radius = window.iter().map(|knot| knot[3]).fold(0.0, f32::max);
         let pieces = (bend / (8.0 * TOLERANCE * radius)).sqrt().ceil();
         // Nothing is known about a curve without a width.
-        if pieces.is_finite() { pieces.clamp(1.0, MOST_PIECES) as usize } else { 1 }
+        if pieces.is_finite() { pieces.clamp(1.0, MOST_PIECES as f32) as usize } else { 1 }
     }
+}
+
+/// A value that the ends of segments have, at a place on the curve. `value` returns the value of one of the `ends`.
+pub fn between<const N: usize>(value: impl Fn(usize) -> [f32; N], ends: usize, site: CurveSite) -> [f32; N] {
+    let (from, to) = (value(site.segment % ends), value((site.segment + 1) % ends));
+    std::array::from_fn(|i| from[i] + (to[i] - from[i]) * site.share)
 }
 
 /// A point of a strand. Radii that a basis overshoots are 0.
@@ -136,7 +136,7 @@ mod tests {
 
     fn at(basis: CurveBasis, wrap: CurveWrap, segment: usize, share: f32) -> Vec4 {
         let spline = Spline { basis, wrap, count: KNOTS.len() };
-        spline.value(&KNOTS, CurveSite { segment, share }).into()
+        spline.value(|i| KNOTS[i], CurveSite { segment, share }).into()
     }
 
     #[test]
@@ -176,14 +176,22 @@ mod tests {
     fn chords_stay_close_to_the_curve() {
         for basis in [CurveBasis::Bezier, CurveBasis::BSpline, CurveBasis::CatmullRom] {
             let spline = Spline { basis, wrap: CurveWrap::NonPeriodic, count: KNOTS.len() };
-            let sites = spline.sites(&KNOTS);
+            let sites = spline.sites(&[KNOTS.to_vec()]);
             for pair in sites.windows(2).filter(|pair| pair[0].segment == pair[1].segment) {
-                let [from, to] = [pair[0], pair[1]].map(|site| Vec4::from(spline.value(&KNOTS, site)));
+                let [from, to] = [pair[0], pair[1]].map(|site| Vec4::from(spline.value(|i| KNOTS[i], site)));
                 let share = 0.5 * (pair[0].share + pair[1].share);
-                let middle = Vec4::from(spline.value(&KNOTS, CurveSite { share, ..pair[0] }));
+                let middle = Vec4::from(spline.value(|i| KNOTS[i], CurveSite { share, ..pair[0] }));
                 assert!((middle - 0.5 * (from + to)).length() <= 1.01 * TOLERANCE * 0.2, "{basis:?}");
             }
             assert!(sites.len() > 8 && sites.last().is_some_and(|site| site.share == 1.0));
         }
+    }
+
+    #[test]
+    fn a_curve_that_bends_later_has_segments_for_it() {
+        let straight: Vec<[f32; 4]> = (0..4).map(|i| [i as f32, 0.0, 0.0, 0.1]).collect();
+        let spline = Spline { basis: CurveBasis::Bezier, wrap: CurveWrap::NonPeriodic, count: 4 };
+        assert_eq!(spline.sites(&[straight.clone()]).len(), 2);
+        assert_eq!(spline.sites(&[straight, KNOTS[..4].to_vec()]), spline.sites(&[KNOTS[..4].to_vec()]));
     }
 }

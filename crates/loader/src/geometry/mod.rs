@@ -5,6 +5,7 @@ pub mod enclosing;
 pub mod fit;
 pub mod indexed;
 pub mod normals;
+pub mod nurbs;
 pub mod polygons;
 pub mod shapes;
 pub mod subdivide;

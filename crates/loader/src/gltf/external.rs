@@ -170,8 +170,12 @@ fn nested(document: &Document, outer: &GltfOptions, file: Option<PathBuf>, path:
     if outer.within.len() >= MOST_DEEP {
         return Err(fault(path, format!("files within files are more than {MOST_DEEP} deep")));
     }
-    let mut options =
-        GltfOptions { skip_environment: true, skip_tangents: outer.skip_tangents, ..GltfOptions::default() };
+    let mut options = GltfOptions {
+        skip_environment: true,
+        skip_tangents: outer.skip_tangents,
+        line_width: outer.line_width,
+        ..GltfOptions::default()
+    };
     options.allow_dirs = outer.allow_dirs.iter().cloned().chain(document.folders.home().map(Path::to_owned)).collect();
     options.within = outer.within.iter().cloned().chain([file.unwrap_or_default()]).collect();
     Ok(options)

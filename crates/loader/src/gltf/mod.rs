@@ -14,6 +14,7 @@ mod fault;
 mod file;
 mod geometry;
 mod lights;
+mod line_widths;
 mod material;
 mod model;
 mod nodes;
@@ -51,6 +52,8 @@ pub struct GltfOptions {
     pub skip_tangents: bool,
     /// Whether to skip the image-based light, for scenes with another environment.
     pub skip_environment: bool,
+    /// Width of lines in the model's space; None for a width in proportion to the model.
+    pub line_width: Option<f32>,
     /// Rotation of the whole scene.
     pub rotation: Quat,
     /// The files that contain this one, outermost first.
@@ -205,6 +208,7 @@ fn read_model(document: &Document, options: &GltfOptions) -> Result<Model, Fault
         ..Model::default()
     };
     external::attach(document, &hierarchy, options, &mut model)?;
+    line_widths::set(&mut model, options.line_width);
     Ok(model)
 }
 

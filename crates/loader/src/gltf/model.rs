@@ -3,8 +3,9 @@
 use super::material::pbr::PbrMaterial;
 use glam::Affine3;
 use rayon::prelude::*;
+use std::sync::Arc;
 use throng_scene::{
-    FloatImage, Texels, Texture, TriangleMesh, Wrap,
+    CurvePoint, Curves, FloatImage, Shape, Texels, Texture, TriangleMesh, Wrap,
     animated::MaterialBase,
     rig::{Deformers, Rig},
 };
@@ -42,6 +43,8 @@ pub struct Model {
     pub warnings: Vec<String>,
     /// Warnings about data that are rendered but probably intended differently.
     pub doubts: Vec<String>,
+    /// Width of lines in the model's space, if there are any and no width was chosen.
+    pub default_line_width: Option<f32>,
     /// Bytes of memory that later steps may still take for the model, for example for copies of skinned meshes.
     pub room: u64,
 }
@@ -56,6 +59,32 @@ pub struct ModelMesh {
     pub material: u32,
     /// The materials of variants: (index into [`Model::variants`], index into [`Model::materials`]).
     pub variants: Vec<(u32, u32)>,
+    /// Of lines, which have no triangles: the index of the first vertex of each. Empty for triangles.
+    pub strands: Vec<u32>,
+    /// Radius of the lines in mesh space.
+    pub line_radius: f32,
+}
+
+impl ModelMesh {
+    /// Whether the primitive consists of lines.
+    pub fn has_lines(&self) -> bool {
+        !self.strands.is_empty()
+    }
+
+    /// The shape of the primitive with these vertices.
+    pub fn shape(&self, mesh: TriangleMesh) -> Shape {
+        if !self.has_lines() {
+            return Shape::Triangles(mesh);
+        }
+        let point = |&position: &[f32; 3]| CurvePoint { position, radius: self.line_radius };
+        Shape::Curves(Arc::new(Curves {
+            points: mesh.positions.iter().map(point).collect(),
+            strands: self.strands.clone(),
+            uvs: mesh.uvs,
+            colors: mesh.colors,
+            ..Curves::default()
+        }))
+    }
 }
 
 /// A mesh at a node, in one or more copies.

@@ -43,7 +43,7 @@ impl FlatMaterials<'_> {
 }
 
 /// Joins the parts of a model into one mesh. The model's rig is passed separately. Parts without normals are shaded flat; if no part has
-/// normals, neither has the mesh. Every copy of a mesh is expanded; [`flat_bytes`] returns the memory for this.
+/// normals, neither has the mesh. Lines are left out. Every copy of a mesh is expanded; [`flat_bytes`] returns the memory for this.
 pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, table: &mut Materials) -> FlatModel {
     let mut rest = RigPose::default();
     rest.evaluate(&rig, &[], 0.0);
@@ -57,6 +57,9 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
     };
     for part in &model.parts {
         let source = &model.meshes[part.mesh as usize];
+        if source.has_lines() {
+            continue;
+        }
         let (mut mesh, deformers) = if smooth && source.mesh.normals.is_empty() {
             unweld(&source.mesh, &source.deformers)
         } else {

@@ -6,6 +6,7 @@ mod flat;
 mod materials;
 #[cfg(test)]
 mod materials_tests;
+mod sampled;
 mod shared;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub use unweld::unweld;
 pub use animated::{AnimatedRows, played_tracks};
 pub use flat::{FlatMaterials, FlatModel, flat_bytes, flatten};
 pub use materials::ModelMaterials;
+pub use sampled::{HOLDER, SampleKey, alive, clip_of, holder, offsets, sampled_motion, weighted_motion};
 pub use shared::{SharedMesh, bounds, fit, shared_bytes, shared_meshes};
 
 use super::{LoadError, budget, files, geometry::fit::Fit, gltf::Model, meshes::MeshSource};

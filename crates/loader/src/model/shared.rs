@@ -4,7 +4,7 @@ use super::{FlatMaterials, flat_bytes};
 use crate::{
     LoadError, budget,
     geometry::{fit::Fit, transform::is_invertible},
-    gltf::Model,
+    gltf::{Model, ModelMesh},
     materials::Materials,
     meshes::MeshSource,
 };
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use throng_base::math::Aabb;
 use throng_scene::anim::RigPose;
-use throng_scene::{NONE, rig::Rig};
+use throng_scene::{Mesh, NONE, Shape, rig::Rig};
 
 /// Bytes that sharing must save for a model to become a group.
 const WORTH_IT: u64 = 64 << 20;
@@ -34,6 +34,7 @@ pub fn shared_bytes(model: &Model, wanted: Option<bool>) -> Result<Option<u64>, 
         .parts
         .iter()
         .any(|part| part.skin != NONE || !model.meshes[part.mesh as usize].deformers.targets.is_empty());
+    let has_lines = model.meshes.iter().any(ModelMesh::has_lines);
     match wanted {
         Some(true) if deforms => return Err("has skins or morph targets: remove `shared`".to_owned()),
         Some(false) => return Ok(None),
@@ -44,7 +45,8 @@ pub fn shared_bytes(model: &Model, wanted: Option<bool>) -> Result<Option<u64>, 
     let meshes = model.meshes.iter().map(|m| budget::of_mesh(m.mesh.positions.len(), m.mesh.triangles.len()));
     let bytes = meshes.fold(copies.saturating_mul(budget::INSTANCE), u64::saturating_add);
     let pays = flat_bytes(model).saturating_sub(bytes) > WORTH_IT;
-    Ok((pays || wanted == Some(true)).then_some(bytes))
+    // Lines are no triangles, and cannot be a part of one mesh.
+    Ok((pays || has_lines || wanted == Some(true)).then_some(bytes))
 }
 
 /// The meshes of a model with the transforms of their copies at rest. The model's rig is passed separately. Copies without an extent are
@@ -67,12 +69,16 @@ pub fn shared_meshes(
         let copies = part.placements.iter().map(|placement| node * *placement);
         places[part.mesh as usize].extend(copies.filter(is_invertible));
     }
-    let shown =
-        model.meshes.iter().zip(places).filter(|(m, places)| !places.is_empty() && !m.mesh.triangles.is_empty());
+    let is_drawn = |mesh: &ModelMesh| mesh.has_lines() || !mesh.mesh.triangles.is_empty();
+    let shown = model.meshes.iter().zip(places).filter(|(mesh, places)| !places.is_empty() && is_drawn(mesh));
     let shared = shown.map(|(source, places)| {
         let mut mesh = source.mesh.clone();
         let row = materials.row(table, source.material, &mut mesh);
-        SharedMesh { source: MeshSource::of_unsplit_shape(&source.name, mesh, row), places }
+        let source = match source.shape(mesh) {
+            Shape::Triangles(mesh) => MeshSource::of_unsplit_shape(&source.name, mesh, row),
+            shape => MeshSource::of_mesh(Mesh { name: source.name.clone(), shape, slot_count: 1 }, vec![row]),
+        };
+        SharedMesh { source, places }
     });
     let shared: Vec<SharedMesh> = shared.collect();
     if shared.is_empty() { Err(LoadError::file(path, super::NOTHING_TO_SEE)) } else { Ok(shared) }
@@ -80,8 +86,9 @@ pub fn shared_meshes(
 
 /// The bounds of a model.
 pub fn bounds(meshes: &[SharedMesh]) -> Aabb {
-    let of_copy = |mesh: &SharedMesh, place: &Affine3| {
-        Aabb::of_points(mesh.source.points().0.iter().map(|&point| place.transform_point3(Vec3::from(point))))
+    let of_copy = |mesh: &SharedMesh, place: &Affine3| match &mesh.source.mesh.shape {
+        Shape::Curves(curves) => curves.bounds().transformed(place),
+        _ => Aabb::of_points(mesh.source.points().0.iter().map(|&point| place.transform_point3(Vec3::from(point)))),
     };
     let of_mesh = |mesh: &SharedMesh| {
         let copies = mesh.places.par_iter().map(|place| of_copy(mesh, place));

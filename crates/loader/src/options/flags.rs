@@ -58,6 +58,12 @@ pub fn height(text: &str) -> Result<f32, String> {
     height.ok_or_else(|| "write a height above 0 like 2.5".to_owned())
 }
 
+/// The width of lines.
+pub fn width(text: &str) -> Result<f32, String> {
+    let width = text.parse().ok().filter(|x| *x > 0.0 && *x <= LARGEST_COORDINATE);
+    width.ok_or_else(|| "write a width above 0 like 0.01".to_owned())
+}
+
 /// The radius of an aperture.
 pub fn radius(text: &str) -> Result<f32, String> {
     let radius = text.parse().ok().filter(|x| (0.0..=1e18).contains(x));

@@ -79,6 +79,7 @@ impl LoadOptions {
             variant: self.model.variants.first().cloned(),
             allow_dirs: self.model.allow_dirs.clone(),
             skip_environment: self.model.environment.is_some(),
+            line_width: self.model.line_width,
             rotation: self.rotation(),
             ..GltfOptions::default()
         }
@@ -135,6 +136,12 @@ impl LoadOptions {
             ),
             ("--scene", model.scene.is_some(), is_gltf || is_usd, "glTF and USD files have several scenes or prims"),
             ("--variant", !model.variants.is_empty(), is_gltf || is_usd, "glTF and USD files have variants"),
+            (
+                "--line-width",
+                model.line_width.is_some(),
+                is_gltf,
+                ".gltf and .glb models have lines; a .ron scene has `line_width` in the entries of models",
+            ),
             ("--purpose", !model.purposes.is_empty(), is_usd, "USD files have purposes"),
             (
                 "--subdivision",

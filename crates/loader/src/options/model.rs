@@ -63,6 +63,9 @@ pub struct ModelOptions {
     /// A .ron scene has `subdivision` in the entries of its meshes
     #[cfg_attr(feature = "cli", arg(long, value_name = "LEVEL"))]
     pub subdivision: Option<Subdivision>,
+    /// Width of the lines of a glTF model, in its units [default: in proportion to the model]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "WIDTH", value_parser = flags::width))]
+    pub line_width: Option<f32>,
     /// Also allow references to files in this folder, not only in the model's own. Also applies to models in a .ron scene (repeatable)
     #[cfg_attr(feature = "cli", arg(long = "allow-dir", value_name = "PATH"))]
     pub allow_dirs: Vec<PathBuf>,

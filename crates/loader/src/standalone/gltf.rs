@@ -173,6 +173,9 @@ fn notes(model: &Model, choices: &Choices) -> Vec<String> {
         let named = list(model.cameras.iter().map(|camera| camera.name.clone()));
         notes.push(format!("--camera NAME shows the view of one of its cameras: {named}"));
     }
+    if let Some(width) = model.default_line_width {
+        notes.push(format!("its lines are drawn {width} wide; --line-width WIDTH sets their width"));
+    }
     notes
 }
 

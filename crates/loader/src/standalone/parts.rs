@@ -16,7 +16,7 @@ use std::{
 };
 use throng_scene::anim::{BindPose, Deformed, RigPose, deform, turn_mirrored};
 use throng_scene::{
-    Anchor, Instance, Mesh, NONE, Node, Scene, Shape, Subject, TriangleMesh,
+    Anchor, Instance, Mesh, NONE, Node, Scene, Subject, TriangleMesh,
     rig::{Appearance, Deformers, DeformingMesh, Piece, RefitPolicy, Rig, RigNodeRef, ShownBy},
 };
 
@@ -301,7 +301,7 @@ impl<'a> Build<'a> {
         let table = &mut self.table;
         let row = self.materials.material(table, source.material, &mut triangles);
         let mesh = self.scene.meshes.len() as u32;
-        self.scene.meshes.push(Mesh { name: source.name.clone(), shape: Shape::Triangles(triangles), slot_count: 1 });
+        self.scene.meshes.push(Mesh { name: source.name.clone(), shape: source.shape(triangles), slot_count: 1 });
         (mesh, self.slots.run(mesh, &[row], NONE))
     }
 }

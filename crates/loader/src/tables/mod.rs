@@ -7,6 +7,8 @@ mod npy;
 mod survey;
 mod text;
 
+pub use npy::{AnyHeader, parse_any};
+
 use crate::{
     LoadError,
     budget::{self, Budget},

@@ -28,6 +28,15 @@ pub struct Header {
     pub shape: Vec<u64>,
 }
 
+/// The header of an array of numbers of any type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnyHeader {
+    /// Type of the numbers, such as `<f4`.
+    pub descr: String,
+    pub is_fortran: bool,
+    pub shape: Vec<u64>,
+}
+
 /// Opens an array and checks that the file contains what its header describes.
 ///
 /// # Errors
@@ -77,6 +86,16 @@ fn read_header(file: &File, length: u64) -> Result<(Header, u64), String> {
 /// # Errors
 /// If it is no header of an array of floats. The text is a sentence.
 pub fn parse(bytes: &[u8]) -> Result<(Header, u64), String> {
+    let (AnyHeader { descr, is_fortran, shape }, start) = parse_any(bytes)?;
+    let (is_double, is_big_endian) = numbers_of(&descr)?;
+    Ok((Header { is_double, is_big_endian, is_fortran, shape }, start))
+}
+
+/// As [`parse`], for numbers of any type.
+///
+/// # Errors
+/// If it is no header of an array of numbers. The text is a sentence.
+pub fn parse_any(bytes: &[u8]) -> Result<(AnyHeader, u64), String> {
     let cut = || "the file ends in its header: get all of it".to_owned();
     let rest = bytes.strip_prefix(MAGIC).ok_or("this is no NPY file: write it with numpy.save")?;
     let (length, start) = match *rest {
@@ -96,17 +115,17 @@ pub fn parse(bytes: &[u8]) -> Result<(Header, u64), String> {
 }
 
 /// Parses the header's Python dictionary, such as `{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3, 7), }`.
-fn dictionary(text: &str) -> Result<Header, String> {
+fn dictionary(text: &str) -> Result<AnyHeader, String> {
     let bad = || "the header is no dictionary with descr, fortran_order and shape: save the file again".to_owned();
     let mut rest = text.trim().strip_prefix('{').and_then(|text| text.strip_suffix('}')).ok_or_else(bad)?.trim_start();
-    let (mut numbers, mut is_fortran, mut shape) = (None, None, None);
+    let (mut descr, mut is_fortran, mut shape) = (None, None, None);
     while !rest.is_empty() {
         let (key, after) = quoted(rest).ok_or_else(bad)?;
         rest = after.trim_start().strip_prefix(':').ok_or_else(bad)?.trim_start();
         let after = match key {
             "descr" => {
                 let (name, after) = quoted(rest).ok_or_else(|| of_numbers("several fields"))?;
-                numbers = Some(numbers_of(name)?);
+                descr = Some(name.to_owned());
                 after
             }
             "fortran_order" => {
@@ -128,9 +147,8 @@ fn dictionary(text: &str) -> Result<Header, String> {
             None => return Err(bad()),
         };
     }
-    let ((is_double, is_big_endian), is_fortran, shape) =
-        (numbers.ok_or_else(bad)?, is_fortran.ok_or_else(bad)?, shape.ok_or_else(bad)?);
-    Ok(Header { is_double, is_big_endian, is_fortran, shape })
+    let (descr, is_fortran, shape) = (descr.ok_or_else(bad)?, is_fortran.ok_or_else(bad)?, shape.ok_or_else(bad)?);
+    Ok(AnyHeader { descr, is_fortran, shape })
 }
 
 /// A quoted text without escapes, and what follows it.

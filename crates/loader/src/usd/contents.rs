@@ -294,9 +294,15 @@ impl<'a> Converter<'a> {
                 return Some(source);
             }
             ShapeKind::Curves(set) => {
-                let shape = curves::build(shape, set, needs)?;
+                let built = curves::build(set, &curves::Look::new(shape, set, needs));
+                if built.invalid > 0 {
+                    let line = "have points that are not finite or too far away; they are left out";
+                    self.out.warnings.push(format!("{}: {} of its curves {line}", shape.name, built.invalid));
+                }
+                let shape = built.shape?;
+                let motion = deform::of_curves(&shape, &built.later, set, &self.clock);
                 let mesh = Mesh { name: name.to_owned(), shape, slot_count: 1 };
-                return Some(MeshSource::of_mesh(mesh, vec![row]));
+                return Some(MeshSource { motion, ..MeshSource::of_mesh(mesh, vec![row]) });
             }
             ShapeKind::Sphere(_) | ShapeKind::Points(_) => return Some(MeshSource::sphere(name, row)),
             ShapeKind::Cube(_) => shapes::cuboid(Vec3::ONE, 1.0),

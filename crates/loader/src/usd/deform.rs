@@ -1,21 +1,15 @@
 //! Meshes of a stage whose points move: by time samples, joints and blend shapes. All become morph targets and skins of a rig.
 
-use super::{clock::Clock, mesh::Built};
-use crate::model::MeshMotion;
+use super::{clock::Clock, curves, mesh::Built};
+use crate::model::{HOLDER, MeshMotion, SampleKey, alive, clip_of, holder, offsets, sampled_motion};
 use glam::{Affine3A, Quat, Vec3};
-use std::sync::Arc;
 use throng_scene::{
-    NONE, TriangleMesh,
+    NONE, Shape, TriangleMesh,
     anim::{BindPose, Deformed, RigPose, deform, turn_mirrored},
-    rig::{
-        Actor, Channel, Clip, Deformers, DeformingMesh, Interpolation, Local, MorphTarget, Piece, Playback, Property,
-        RefitPolicy, Rig, RigNode, Skin, Trs,
-    },
+    rig::{Channel, Deformers, Interpolation, Local, MorphTarget, Playback, Property, Rig, RigNode, Skin, Trs},
 };
-use throng_usd::{BlendShape, JointPose, PolygonMesh, Sampled, SkeletonPose};
+use throng_usd::{BlendShape, CurveSet, JointPose, PolygonMesh, Sampled, SkeletonPose};
 
-/// The node whose weights morph the mesh. Joints follow it.
-const HOLDER: u32 = 0;
 /// Number of joints per vertex is a multiple of this.
 const GROUP: usize = 4;
 
@@ -32,11 +26,7 @@ pub fn of_cage(
     clock: &Clock,
 ) -> (Vec<[f32; 3]>, Option<Deformers>) {
     let points = mesh.points.first();
-    let target = |moved: &[[f32; 3]]| {
-        let pairs = moved.iter().zip(points);
-        let positions = pairs.map(|(to, from)| (Vec3::from(*to) - Vec3::from(*from)).to_array()).collect();
-        MorphTarget { positions, ..MorphTarget::default() }
-    };
+    let target = |moved: &[[f32; 3]]| offsets(moved, points.iter().copied());
     match (skeleton.zip(mesh.skin.as_ref()), &mesh.points) {
         (Some((skeleton, skin)), _) => {
             let skinned = Skinned { mesh, skeleton, skin, clock };
@@ -65,11 +55,6 @@ pub fn moving(mesh: &PolygonMesh, built: Built, skeleton: Option<&SkeletonPose>,
     }
 }
 
-fn holder(targets: usize) -> RigNode {
-    let local = Local::Parts(Trs { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE });
-    RigNode { name: String::new(), parent: NONE, local, weights: vec![0.0; targets], visible: true }
-}
-
 /// The time of samples in a clip, which begins with the first one.
 struct ClipTime<'a> {
     clock: &'a Clock,
@@ -90,22 +75,23 @@ impl ClipTime<'_> {
     }
 }
 
+/// The movement of curves: `later` are the positions of their points or vertices at each time of `set` after the first one.
+pub fn of_curves(shape: &Shape, later: &[Vec<[f32; 3]>], set: &CurveSet, clock: &Clock) -> MeshMotion {
+    let Sampled::Moving(samples) = &set.points else { return MeshMotion::Still };
+    let (targets, count) = curves::targets(shape, later);
+    sampled_motion(targets, count, &keys(samples, clock), false)
+}
+
+/// A key for each sample.
+fn keys<T>(samples: &[(f64, T)], clock: &Clock) -> Vec<SampleKey> {
+    samples.iter().enumerate().map(|(number, (code, _))| (clock.seconds(*code), number)).collect()
+}
+
 /// Each sample after the first one is a morph target, and its weight is 1 at its time.
 fn by_samples(built: Built, samples: &[(f64, Vec<[f32; 3]>)], clock: &Clock) -> Moving {
-    let time = ClipTime { clock, first: clock.seconds(samples[0].0) };
-    let targets: Vec<MorphTarget> = samples[1..].iter().map(|(_, points)| target(&built, points)).collect();
-    let count = targets.len();
-    let one_hot = |sample: usize| (1..=count).map(move |target| if target == sample { 1.0 } else { 0.0 });
-    let times = time.times(samples.iter());
-    let channel = Channel {
-        node: HOLDER,
-        property: Property::Weights,
-        interpolation: Interpolation::Linear,
-        values: (0..=count).flat_map(one_hot).collect(),
-        times,
-    };
-    let rig = Rig { nodes: vec![holder(count)], skins: Vec::new(), clips: vec![clip(vec![channel])] };
-    alive(built.mesh, rig, NONE, Deformers { targets, ..Deformers::default() }, time.playback())
+    let targets = samples[1..].iter().map(|(_, points)| target(&built, points)).collect();
+    let motion = sampled_motion(targets, built.mesh.positions.len(), &keys(samples, clock), false);
+    Moving { mesh: built.mesh, motion }
 }
 
 /// The offsets from a mesh's vertices to those with other points.
@@ -119,26 +105,6 @@ fn target(built: &Built, points: &[[f32; 3]]) -> MorphTarget {
         normals: normals.iter().zip(&base).map(offset).collect(),
         tangents: Vec::new(),
     }
-}
-
-fn clip(channels: Vec<Channel>) -> Clip {
-    let last = |channel: &Channel| channel.times.last().copied().unwrap_or_default();
-    Clip { duration: channels.iter().map(last).fold(0.0, f32::max), channels, ..Clip::default() }
-}
-
-fn alive(mesh: TriangleMesh, rig: Rig, skin: u32, deformers: Deformers, playback: Playback) -> Moving {
-    let piece = Piece {
-        vertex_count: mesh.positions.len() as u32,
-        node: HOLDER,
-        placed: false,
-        skin,
-        deformers: Arc::new(deformers),
-        surface: None,
-    };
-    // Indices of mesh and actor are assigned when the mesh is placed.
-    let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
-    let actor = Actor { rig: Arc::new(rig), playbacks: vec![playback] };
-    Moving { mesh, motion: MeshMotion::Alive { actor, deforming, animated: Default::default() } }
 }
 
 /// A mesh that joints and blend shapes deform.
@@ -167,7 +133,8 @@ impl Skinned<'_> {
         let Played { rig, playback, skin, joints, weights, moves } = self.played(deformers.targets.len());
         turn_mirrored(&mut built.mesh.triangles, &deformers, &joints);
         if moves {
-            return alive(built.mesh, rig, skin, deformers, playback);
+            let motion = alive(built.mesh.positions.len(), rig, skin, deformers, playback);
+            return Moving { mesh: built.mesh, motion };
         }
         Moving { mesh: posed(built.mesh, &deformers, &joints, &weights), motion: MeshMotion::Still }
     }
@@ -191,7 +158,7 @@ impl Skinned<'_> {
             });
         }
         let moves = !channels.is_empty();
-        let rig = Rig { nodes: self.nodes(root), skins: vec![self.bind()], clips: vec![clip(channels)] };
+        let rig = Rig { nodes: self.nodes(root), skins: vec![self.bind()], clips: vec![clip_of(channels)] };
         let mut joints = Vec::new();
         let mut pose = RigPose::default();
         pose.evaluate(&rig, &[time.playback()], 0.0);

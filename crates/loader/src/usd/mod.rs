@@ -4,7 +4,7 @@ mod cage;
 pub mod cameras;
 mod clock;
 mod contents;
-mod curves;
+pub mod curves;
 mod deform;
 pub mod lights;
 mod materials;

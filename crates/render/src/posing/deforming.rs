@@ -3,11 +3,11 @@
 use crate::TreeSource;
 use rayon::prelude::*;
 use std::{sync::Arc, time::Instant};
-use throng_accel::{Blas, Followed, NodeLayout, RefitStats, Surface};
+use throng_accel::{Blas, Followed, NodeLayout, RefitStats, Surface, build_curves, rebuild_quality};
 use throng_device::PosedMesh;
 use throng_scene::anim::{self, Deformed, Moment, ShutterTime};
 use throng_scene::{
-    Scene,
+    Curves, Scene, Shape,
     rig::{DeformingMesh, RefitPolicy},
 };
 
@@ -39,8 +39,10 @@ impl DeformingMeshes {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
             anim::shape_at(scene, deforming, moment, &mut shape);
-            let surface = surface(scene, deforming.mesh, &shape);
-            let blas = source.tree(surface, layout);
+            let blas = match posed(scene, deforming.mesh, &shape) {
+                Posed::Surface(surface) => source.tree(surface, layout),
+                Posed::Curves(curves) => build_curves(&Arc::new(curves), layout, rebuild_quality(layout)),
+            };
             let form = Form { shape: Arc::new(shape), later: Vec::new(), blas: Arc::new(blas.deforming()) };
             Body { forms: vec![form], newest: 0, over_shutter: None }
         };
@@ -55,19 +57,25 @@ impl DeformingMeshes {
     }
 
     /// Updates shapes and trees to `moment`. `policy` overrides the refit policies of the meshes; none keeps them.
-    pub fn follow(&mut self, scene: &Scene, moment: &Moment, policy: Option<RefitPolicy>) -> RefitStats {
+    pub fn follow(
+        &mut self,
+        scene: &Scene,
+        layout: NodeLayout,
+        moment: &Moment,
+        policy: Option<RefitPolicy>,
+    ) -> RefitStats {
         let pairs = self.0.par_iter_mut().zip(&scene.deforming);
         pairs
             .map(|(body, deforming)| {
                 let policy = policy.unwrap_or(deforming.refit);
-                let followed = body.follow(scene, deforming, moment, policy);
+                let followed = body.follow(scene, deforming, (layout, moment), policy);
                 RefitStats::NONE.with(&followed)
             })
             .reduce(|| RefitStats::NONE, RefitStats::union)
     }
 
-    /// Computes the shapes over the shutter time (see [`anim::shape_shutter_keys`]) and builds their trees from scratch. Meshes that do not
-    /// deform during the exposure are updated as by [`Self::follow`].
+    /// Computes the shapes over the shutter time (see [`anim::shape_shutter_keys`]) and builds their trees from scratch. Meshes without such
+    /// shapes are updated as by [`Self::follow`].
     pub fn follow_over_shutter(
         &mut self,
         scene: &Scene,
@@ -81,7 +89,7 @@ impl DeformingMeshes {
             .map(|((body, deforming), keys)| {
                 let followed = if keys.is_empty() {
                     let policy = policy.unwrap_or(deforming.refit);
-                    body.follow(scene, deforming, moment, policy)
+                    body.follow(scene, deforming, (layout, moment), policy)
                 } else {
                     body.follow_over_shutter(scene, deforming, layout, keys)
                 };
@@ -117,15 +125,24 @@ impl Body {
         keys: Vec<Deformed>,
     ) -> Followed {
         let start = Instant::now();
-        let surfaces = keys.iter().map(|shape| surface(scene, deforming.mesh, shape));
-        let surfaces: Vec<_> = surfaces.collect();
+        let surface = |shape| match posed(scene, deforming.mesh, shape) {
+            Posed::Surface(surface) => Some(surface),
+            Posed::Curves(_) => None,
+        };
+        let surfaces: Vec<_> = keys.iter().filter_map(surface).collect();
         let blas = Blas::of_keys(&surfaces, layout).deforming();
         let mut keys = keys.into_iter().map(Arc::new);
         self.over_shutter = keys.next().map(|shape| Form { shape, later: keys.collect(), blas: Arc::new(blas) });
         Followed { rebuilt: true, cost_ratio: 1.0, time: start.elapsed() }
     }
 
-    fn follow(&mut self, scene: &Scene, deforming: &DeformingMesh, moment: &Moment, policy: RefitPolicy) -> Followed {
+    fn follow(
+        &mut self,
+        scene: &Scene,
+        deforming: &DeformingMesh,
+        (layout, moment): (NodeLayout, &Moment),
+        policy: RefitPolicy,
+    ) -> Followed {
         let is_free = |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
         self.over_shutter = None;
         self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
@@ -136,16 +153,37 @@ impl Body {
         // Copies the shape only if a frame still holds it.
         let shape = Arc::make_mut(&mut form.shape);
         anim::shape_at(scene, deforming, moment, shape);
-        let surface = surface(scene, deforming.mesh, shape);
-        Arc::make_mut(&mut form.blas).follow(surface, policy)
+        match posed(scene, deforming.mesh, shape) {
+            Posed::Surface(surface) => Arc::make_mut(&mut form.blas).follow(surface, policy),
+            Posed::Curves(curves) => {
+                let start = Instant::now();
+                let blas = build_curves(&Arc::new(curves), layout, rebuild_quality(layout));
+                form.blas = Arc::new(blas.deforming());
+                Followed { rebuilt: true, cost_ratio: 1.0, time: start.elapsed() }
+            }
+        }
     }
 }
 
-/// The surface of a deforming mesh in the given shape.
+/// A deforming mesh in a shape.
+enum Posed<'a> {
+    Surface(Surface<'a>),
+    /// Strands without attributes, which trees do not read.
+    Curves(Curves),
+}
+
+/// A deforming mesh in the given shape.
 ///
 /// # Panics
 /// If the mesh is a sphere. Spheres never deform.
-fn surface<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Surface<'a> {
-    let Some(mesh) = scene.meshes[mesh as usize].triangles() else { unreachable!("a sphere does not deform") };
-    Surface { positions: &shape.positions, triangles: &mesh.triangles }
+fn posed<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Posed<'a> {
+    match &scene.meshes[mesh as usize].shape {
+        Shape::Triangles(mesh) => Posed::Surface(Surface { positions: &shape.positions, triangles: &mesh.triangles }),
+        Shape::Curves(curves) => {
+            let points = curves.posed_points(&shape.positions);
+            let (strands, profile) = (curves.strands.clone(), curves.profile);
+            Posed::Curves(Curves { points, strands, profile, ..Curves::default() })
+        }
+        Shape::Sphere => unreachable!("a sphere does not deform"),
+    }
 }

@@ -1,14 +1,14 @@
 //! The `Fur` entry of `meshes`: hair, grass and needles grown on a mesh.
 
-use super::{Color, Finite, Point};
+use super::{Color, ColorChannel, Finite, Point};
 use serde::Deserialize;
 use throng_base::choice::choice;
 
 /// `Fur(on: "hill", density: 2000, length: 0.3, width: 0.004)`: strands that grow on an earlier mesh, as curves in its coordinate space. Place
 /// them like the mesh.
 ///
-/// Strands have the texture coordinates and colours of the points on which they grow. Several instances of a mesh need only one `Fur`, which
-/// is placed as often.
+/// Strands have the texture coordinates and colours of the points on which they grow, and follow a model that is `alive`. Several instances of
+/// a mesh need only one `Fur`, which is placed as often.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fur {
@@ -57,9 +57,47 @@ pub struct Fur {
     /// Cross-section: `round` (default), or `ribbon` for flat strands that face each ray, which are cheaper.
     #[serde(default)]
     pub profile: StrandProfile,
+    /// Rules for roots; strands grow where all of them hold. Default: everywhere.
+    #[serde(default, rename = "where")]
+    pub rules: FurRules,
+    /// Wind in which the strands sway. Default: none.
+    #[serde(default)]
+    pub wind: Option<FurWind>,
     /// Seed of the random numbers. Default 0.
     #[serde(default)]
     pub seed: u32,
+}
+
+/// `where: (slope: (0, 40), mask: "meadow.png")`: rules for the roots of [`Fur`], in the mesh's space. `count` and `density` are numbers before
+/// rules take strands away.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "where", default, deny_unknown_fields)]
+pub struct FurRules {
+    /// Minimum and maximum angle between the surface normal and +Y in degrees, 0 to 180. Default: any.
+    pub slope: Option<(Finite, Finite)>,
+    /// Minimum and maximum y. Default: any.
+    pub height: Option<(Finite, Finite)>,
+    /// A picture whose brightness, as stored in the file, is the probability of a strand, as in [`Rules`](super::Rules). Default: none.
+    pub mask: Option<String>,
+    /// Channel of the mesh's vertex colours that is the probability of a strand: `r`, `g`, `b` or `a`. Default: none.
+    pub vertex_color: Option<ColorChannel>,
+}
+
+/// `wind: (direction: (1, 0, 0), strength: 0.3, period: 2)`: wind in which each strand of [`Fur`] sways on its own, in waves that travel over the
+/// mesh. The strands deform in every frame. For many instances of a patch, the motion [`Sway`](super::Sway) with `bend` takes less time.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename = "wind", deny_unknown_fields)]
+pub struct FurWind {
+    /// Direction in which the wind blows, in the mesh's space.
+    pub direction: Point,
+    /// Greatest displacement of tips, relative to the length of their strand, 0 to 1.
+    pub strength: Finite,
+    /// Seconds per sway, above 0. Default 2.
+    #[serde(default = "period")]
+    pub period: Finite,
+    /// Distance between waves, above 0. Default: ten times the length of the strands.
+    #[serde(default)]
+    pub wave: Option<Finite>,
 }
 
 choice! {
@@ -72,6 +110,10 @@ choice! {
         /// Flat, and facing each ray.
         Ribbon = "ribbon",
     }
+}
+
+fn period() -> Finite {
+    Finite(2.0)
 }
 
 fn vary() -> Finite {

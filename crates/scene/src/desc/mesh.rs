@@ -1,6 +1,8 @@
 //! The `meshes` section, and models in files.
 
-use super::{BoxSize, Cone, Cuboid, Cylinder, Disc, Finite, Fur, Quad, RibbonDesc, TerrainDesc, Torus, values};
+use super::{
+    BoxSize, Cone, Cuboid, CurvesFile, Cylinder, Disc, Finite, Fur, Quad, RibbonDesc, TerrainDesc, Torus, values,
+};
 use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
 use serde::Deserialize;
 use std::str::FromStr;
@@ -26,6 +28,7 @@ pub enum MeshDesc {
     Terrain(TerrainDesc),
     Ribbon(RibbonDesc),
     Fur(Fur),
+    Curves(CurvesFile),
     /// Triangles of a scene that is built in code; not available in files. They have one material, set by placements, and no slots.
     #[serde(skip)]
     Triangles(TriangleMesh),
@@ -104,9 +107,14 @@ pub struct GltfFile {
     #[serde(default)]
     pub fit: Option<BoxSize>,
     /// Whether each mesh of the file is stored once and its copies are instances, as in a group. `nest` of a placement then applies to the
-    /// model as to a group. Default: true if this saves more than 64 MB, and the model is at rest without skins or morph targets.
+    /// model as to a group. Default: true if this saves more than 64 MB or if there are lines, and the model is at rest without skins or morph
+    /// targets.
     #[serde(default)]
     pub shared: Option<bool>,
+    /// Width of the model's lines, above 0, in units of the file. They are drawn if the model is at rest, as round curves. Default: a width in
+    /// proportion to the model.
+    #[serde(default)]
+    pub line_width: Option<Finite>,
 }
 
 /// `Usd(file: "forest.usda", prim: "/World/Forest")`: a USD stage (.usd, .usda, .usdc or .usdz) as a group. Its native instances and point

@@ -25,6 +25,7 @@
 mod air;
 mod camera;
 mod curve;
+mod curves_file;
 mod environment;
 mod file;
 mod fur;
@@ -47,9 +48,10 @@ pub use camera::{
     Spline, SplineKey,
 };
 pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
+pub use curves_file::{CurvesFile, StrandBasis};
 pub use environment::{Constant, EnvironmentDesc, EnvironmentImage, Gradient, Moon, SunSky};
 pub use file::SceneFile;
-pub use fur::{Fur, StrandProfile};
+pub use fur::{Fur, FurRules, FurWind, StrandProfile};
 pub use light::{DiscLight, LightDesc, PointLight, RectangleLight, SpotLight, SunLight};
 pub use material::*;
 pub use mesh::{GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, UsdFile};

@@ -50,6 +50,12 @@ impl Curves {
         self.strand_ranges().map(|points| points.len().saturating_sub(1)).sum()
     }
 
+    /// The points at other positions, of which there is one per point.
+    pub fn posed_points(&self, positions: &[[f32; 3]]) -> Vec<CurvePoint> {
+        let pairs = self.points.par_iter().zip(positions).with_min_len(1 << 14);
+        pairs.map(|(point, &position)| CurvePoint { position, ..*point }).collect()
+    }
+
     /// Bounds of a segment whose radii are multiplied by `widened`.
     pub fn segment_bounds(&self, segment: u32, widened: f32) -> Aabb {
         let first = segment as usize;

@@ -195,10 +195,10 @@ pub enum ShownBy {
     Switch(u32),
 }
 
-/// A mesh whose vertices follow an actor. The mesh itself holds its bind pose.
+/// A mesh whose vertices follow an actor. The mesh itself holds its bind pose. Of curves, the points are the vertices.
 #[derive(Clone, Debug)]
 pub struct DeformingMesh {
-    /// Index into [`crate::Scene::meshes`], of a mesh of triangles.
+    /// Index into [`crate::Scene::meshes`], of a mesh of triangles or curves.
     pub mesh: u32,
     /// Index into [`crate::Scene::actors`].
     pub actor: u32,

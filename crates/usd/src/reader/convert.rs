@@ -106,6 +106,16 @@ from_usd!(Vec<f32>, "an array of numbers", |values| values.iter().all(|value| va
     Value::Half(value) => vec![value.to_f32()],
     Value::Double(value) => vec![value as f32],
 );
+from_usd!(Vec<f64>, "an array of numbers", |values| values.iter().all(|value| value.is_finite()),
+    Value::DoubleVec(values) => values,
+    Value::FloatVec(values) => each(values, f64::from),
+    Value::HalfVec(values) => each(values, |value| value.to_f64()),
+);
+from_usd!(Vec<[f64; 2]>, "an array of pairs", |values| values.iter().flatten().all(|value| value.is_finite()),
+    Value::Vec2dVec(values) => each(values, |value| value.into()),
+    Value::Vec2fVec(values) => each(values, |value| [value.x.into(), value.y.into()]),
+    Value::Vec2hVec(values) => each(values, |value| [value.x.to_f64(), value.y.to_f64()]),
+);
 from_usd!([f32; 2], "a pair of numbers", |value| value.iter().all(|value| value.is_finite()),
     Value::Vec2f(value) => value.into(),
     Value::Vec2h(value) => [value.x.to_f32(), value.y.to_f32()],

@@ -1,15 +1,8 @@
 //! Types of prims.
 
 /// Geometry that throng does not draw.
-const UNSUPPORTED: [&str; 7] = [
-    "HermiteCurves",
-    "NurbsCurves",
-    "NurbsPatch",
-    "ParticleField",
-    "ParticleField3DGaussianSplat",
-    "TetMesh",
-    "Volume",
-];
+const UNSUPPORTED: [&str; 6] =
+    ["HermiteCurves", "NurbsPatch", "ParticleField", "ParticleField3DGaussianSplat", "TetMesh", "Volume"];
 
 /// Types that are not imageable: they have neither a visibility nor a purpose nor a transform.
 const NOT_IMAGEABLE: [&str; 12] = [
@@ -47,7 +40,7 @@ impl Kind {
     pub fn of(type_name: &str) -> Self {
         match type_name {
             "Mesh" | "Points" | "Cube" | "Sphere" | "Cylinder" | "Cylinder_1" | "Cone" | "Capsule" | "Capsule_1"
-            | "Plane" | "BasisCurves" => Self::Shape,
+            | "Plane" | "BasisCurves" | "NurbsCurves" => Self::Shape,
             "PointInstancer" => Self::PointInstancer,
             "Camera" => Self::Camera,
             _ if UNSUPPORTED.contains(&type_name) => Self::Unsupported,

@@ -113,8 +113,8 @@ fn read(
             (subsets, elements) = (found.subsets, found.elements);
             ShapeKind::Mesh(Box::new(found.mesh))
         }
-        "BasisCurves" => {
-            let (curves, own) = curves::read(values, prim)?;
+        "BasisCurves" | "NurbsCurves" => {
+            let (curves, own) = curves::read(values, prim, type_name == "NurbsCurves")?;
             elements = own;
             ShapeKind::Curves(Box::new(curves))
         }
@@ -147,7 +147,7 @@ fn display<T: Clone>(
 where
     Vec<T>: FromUsd,
 {
-    if matches!(type_name, "Mesh" | "Points" | "BasisCurves") {
+    if matches!(type_name, "Mesh" | "Points" | "BasisCurves" | "NurbsCurves") {
         return primvars::read(values, prim, name, Interpolation::Constant, elements);
     }
     let first = values.get::<Vec<T>>(prim, name)?.first()?.clone();

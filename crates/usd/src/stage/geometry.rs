@@ -96,10 +96,10 @@ pub enum CurveWrap {
     Periodic,
 }
 
-/// Curves (`BasisCurves`). In their primvars, faces are curves, and corners are the ends of segments (`varying`).
+/// Curves (`BasisCurves`, `NurbsCurves`). In their primvars, faces are curves, and corners are the ends of segments (`varying`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CurveSet {
-    /// Points of all curves, one curve after the other.
+    /// Points of all curves, one curve after the other. All samples have as many points as the first one.
     pub points: Sampled<Vec<[f32; 3]>>,
     /// Number of points of each curve.
     pub counts: Vec<u32>,
@@ -107,6 +107,8 @@ pub struct CurveSet {
     pub basis: CurveBasis,
     /// What happens at their ends.
     pub wrap: CurveWrap,
+    /// The parameters of NURBS curves, which replace `basis` and `wrap`.
+    pub nurbs: Option<Nurbs>,
     /// Diameters. `None` if the file has none.
     pub widths: Option<Primvar<f32>>,
     /// Normals of flat curves. Others are round.
@@ -131,10 +133,36 @@ impl CurveBasis {
     }
 }
 
+/// Parameters of NURBS curves (`NurbsCurves`). A curve of `n` points and order `k` has `n - k + 1` segments, the spans between the knots from
+/// number `k - 1` to number `n`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Nurbs {
+    /// Order of each curve, its degree plus 1: 2 to [`MOST_ORDER`].
+    pub orders: Vec<u32>,
+    /// Ascending knots of all curves, one curve after the other: for each as many as its points and its order together.
+    pub knots: Vec<f64>,
+    /// Parameters at which each curve begins and ends.
+    pub ranges: Vec<[f64; 2]>,
+    /// Weights of all points, at least 0; empty if they are equal.
+    pub weights: Vec<f64>,
+}
+
+/// Maximum order of NURBS curves.
+pub const MOST_ORDER: u32 = 32;
+
 impl CurveSet {
-    /// Number of ends of segments of a curve of `count` points.
-    pub fn segment_ends(&self, count: usize) -> usize {
-        self.basis.segments(self.wrap, count) + usize::from(self.wrap != CurveWrap::Periodic)
+    /// Number of segments of curve `number`; 0 if it has too few points.
+    pub fn segments(&self, number: usize) -> usize {
+        let count = self.counts[number] as usize;
+        match &self.nurbs {
+            Some(nurbs) => (count + 1).saturating_sub(nurbs.orders[number] as usize),
+            None => self.basis.segments(self.wrap, count),
+        }
+    }
+
+    /// Number of ends of segments of curve `number`.
+    pub fn segment_ends(&self, number: usize) -> usize {
+        self.segments(number) + usize::from(self.nurbs.is_some() || self.wrap != CurveWrap::Periodic)
     }
 }
 

@@ -468,11 +468,11 @@ fn lights_and_cameras_of_instances_are_in_world_space() {
 
 #[test]
 fn types_that_are_not_drawn_are_told_once() {
-    let stage = read("def NurbsCurves \"a\" {}\ndef NurbsCurves \"b\" {}\ndef Volume \"v\" {}\ndef Cube \"c\" {}");
+    let stage = read("def NurbsPatch \"a\" {}\ndef NurbsPatch \"b\" {}\ndef Volume \"v\" {}\ndef Cube \"c\" {}");
     assert_eq!(
         stage.warnings,
         [
-            "NurbsCurves: 2 prims are left out, because throng does not draw this type",
+            "NurbsPatch: 2 prims are left out, because throng does not draw this type",
             "Volume: 1 prim is left out, because throng does not draw this type"
         ]
     );

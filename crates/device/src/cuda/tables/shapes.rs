@@ -8,8 +8,9 @@ use crate::{
 };
 use cust::{error::CudaResult, stream::Stream};
 use throng_abi::{MeshRecord, Params, VertexAttributes, VertexRecord};
+use throng_scene::Shape;
 
-/// Vertices of all deforming meshes, with tangents if they are needed, and a table of all meshes that points to them.
+/// Vertices of all deforming meshes, with tangents if they are needed, points of deforming curves, and a table of all meshes that points to them.
 #[derive(Default)]
 pub struct Shapes {
     vertices: Array,
@@ -33,10 +34,19 @@ impl Shapes {
         let mut meshes = tables.meshes().to_vec();
         let (mut rest, mut start) = (&mut self.staging.bytes_mut()[..vertices], 0);
         for posed in shapes {
-            let Some(mesh) = tables.scene().meshes[posed.mesh as usize].triangles() else {
-                continue;
-            };
             let record = &mut meshes[posed.mesh as usize];
+            let mesh = match &tables.scene().meshes[posed.mesh as usize].shape {
+                Shape::Triangles(mesh) => mesh,
+                Shape::Curves(curves) => {
+                    let points = curves.posed_points(&posed.shape.positions);
+                    let (own, others) = std::mem::take(&mut rest).split_at_mut(size_of_val(&points[..]));
+                    own.copy_from_slice(bytes_of(&points));
+                    record.vertices = self.vertices.at(start);
+                    (rest, start) = (others, start + size_of_val(&points[..]));
+                    continue;
+                }
+                Shape::Sphere => continue,
+            };
             let size = mesh.positions.len() * size_of::<VertexRecord>();
             record.vertices = self.vertices.at(start);
             for shape in posed.keys() {
@@ -76,7 +86,11 @@ impl Shapes {
 /// Bytes of the vertices of all `shapes`.
 pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
     let bytes = |posed: &PosedMesh| {
-        let mesh = tables.scene().meshes[posed.mesh as usize].triangles()?;
+        let mesh = match &tables.scene().meshes[posed.mesh as usize].shape {
+            Shape::Triangles(mesh) => mesh,
+            Shape::Curves(curves) => return Some(size_of_val(&curves.points[..])),
+            Shape::Sphere => return None,
+        };
         let extra = if tables.has_tangents(posed.mesh) { size_of::<VertexAttributes>() } else { 0 };
         let keys = 1 + posed.later.len();
         Some(keys * mesh.positions.len() * (size_of::<VertexRecord>() + extra))

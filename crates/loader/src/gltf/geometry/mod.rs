@@ -2,6 +2,7 @@
 
 mod deform;
 mod draco;
+mod lines;
 mod triangles;
 mod vertices;
 
@@ -58,8 +59,8 @@ pub fn read(
         Ok(None)
     };
     let mode = match primitive.mode {
-        Checked::Valid(mode @ (Mode::Triangles | Mode::TriangleStrip | Mode::TriangleFan)) => mode,
-        Checked::Valid(_) => return skip("points and lines are not rendered"),
+        Checked::Valid(Mode::Points) => return skip("points are not rendered"),
+        Checked::Valid(mode) => mode,
         Checked::Invalid => return skip("its mode is unknown"),
     };
     let Some(positions) = vertices::attribute(primitive, &Semantic::Positions) else {
@@ -71,15 +72,22 @@ pub fn read(
         None => accessor::elements(document, positions, &path)?.count,
     };
     let mut vertices = Vertices { document, primitive, path: &path, draco, count, kept: None };
-    let mut triangles = read_triangles(&vertices, mode)?;
-    let positions = read_positions(&mut vertices, &mut triangles)?;
-    if triangles.is_empty() {
-        return skip("a primitive without triangles cannot be rendered");
+    let (positions, triangles, strands) = if lines::is_line(mode) {
+        let (positions, strands) = lines::read(&mut vertices, mode)?;
+        (positions, Vec::new(), strands)
+    } else {
+        let mut triangles = read_triangles(&vertices, mode)?;
+        (read_positions(&mut vertices, &mut triangles)?, triangles, Vec::new())
+    };
+    if triangles.is_empty() && strands.is_empty() {
+        let what = if lines::is_line(mode) { "lines" } else { "triangles" };
+        return skip(&format!("a primitive without {what} cannot be rendered"));
     }
-    document
-        .budget
-        .take(triangles.len() as u64 * budget::TRIANGLE)
-        .map_err(|lack| fault(&path, format!("rendering the triangles {lack}")))?;
+    let bytes = match strands.is_empty() {
+        true => triangles.len() as u64 * budget::TRIANGLE,
+        false => budget::of_curves(positions.len()),
+    };
+    document.budget.take(bytes).map_err(|lack| fault(&path, format!("rendering it {lack}")))?;
     let material = document.or_warn(material_index(primitive, choice, &path), "the default is taken")?.unwrap_or(NONE);
     let variants = document.or_warn(variants(primitive, choice, &path), "it has no variants")?.unwrap_or_default();
     let chosen = variants.iter().find(|v| Some(v.0) == choice.variant);
@@ -94,8 +102,10 @@ pub fn read(
         deformers: deform::read(&vertices, skinned)?,
         material,
         variants,
+        strands,
+        line_radius: 0.0,
     };
-    if !choice.skip_tangents {
+    if !choice.skip_tangents && !model.has_lines() {
         add_tangents(document, choice, &path, &mut model)?;
     }
     Ok(Some(model))

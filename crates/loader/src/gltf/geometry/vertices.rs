@@ -21,7 +21,7 @@ pub struct Vertices<'a> {
     pub draco: Option<DracoMesh>,
     /// Number of vertices in the file.
     pub count: usize,
-    /// The vertices to read, ascending; None for all.
+    /// The vertices to read, in this order; None for all.
     pub kept: Option<Vec<u32>>,
 }
 

@@ -176,11 +176,15 @@ fn strips_fans_points_and_lines() {
     assert_eq!(first(&b).mesh.triangles, [[0, 1, 2]], "a stitch has no area");
     b.primitive()["mode"] = json!(6);
     assert_eq!(first(&b).mesh.triangles, [[1, 2, 0], [2, 1, 0]]);
-    for mode in 0..4 {
+    b.primitive()["mode"] = json!(0);
+    let model = b.load();
+    assert!(model.meshes.is_empty() && model.parts.is_empty());
+    assert_eq!(model.warnings, ["/meshes/0/primitives/0: points are not rendered and skipped"]);
+    for (mode, vertices, strands) in [(1, 4, 2), (2, 5, 1), (3, 4, 1)] {
         b.primitive()["mode"] = json!(mode);
-        let model = b.load();
-        assert!(model.meshes.is_empty() && model.parts.is_empty());
-        assert_eq!(model.warnings, ["/meshes/0/primitives/0: points and lines are not rendered and skipped"]);
+        let lines = first(&b);
+        assert_eq!((lines.mesh.positions.len(), lines.strands.len()), (vertices, strands));
+        assert!(lines.mesh.triangles.is_empty());
     }
 }
 

@@ -1,17 +1,17 @@
 //! Materials and meshes of a scene file.
 
-use super::{curves::Curves, fur, land::Land, model_entry, shapes};
+use super::{curves::Curves, fur, land::Land, model_entry, shapes, strands};
 use crate::{
     LoadError,
     budget::Budget,
     extension,
     geometry::fit::Fit,
     geometry::shapes as triangles,
-    gltf::Model,
+    gltf::{Model, ModelMesh},
     is_gltf,
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
-    model::{self, AnimatedRows, FlatMaterials, ModelMaterials, Performance},
+    model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     ron::{
         checked::Fields,
         file::Source,
@@ -34,7 +34,8 @@ use throng_base::math::Aabb;
 use throng_scene::{
     Material, Mesh, NONE, Scene, Shape, TriangleMesh,
     desc::{
-        BoxSize, Fur, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision, UsdFile,
+        BoxSize, CurvesFile, Fur, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision,
+        UsdFile,
     },
     rig::Clip,
 };
@@ -126,6 +127,10 @@ impl<'a> Loader<'a> {
                 sources.push(self.fur(name, fur, &sources, &place)?);
                 continue;
             }
+            if let MeshDesc::Curves(curves) = desc {
+                sources.push(self.strands(name, curves, rows, &place)?);
+                continue;
+            }
             let source = match self.made(desc, &sources, &place)? {
                 Some(mesh) => {
                     let material = self.table.add("default", Material::default());
@@ -174,10 +179,29 @@ impl<'a> Loader<'a> {
             let message = format!("there is no mesh `{}` above this one: {hint}", fur.on);
             return Err(self.source.error(&place.key("on"), message));
         };
-        let curves = fur::grow(self.source, fur, on, &self.budget, place)?;
+        if on.materials == [NONE] {
+            let message = format!("`{}` is a group, which has no surface of its own: name a mesh", fur.on);
+            return Err(self.source.error(&place.key("on"), message));
+        }
+        if matches!(on.motion, MeshMotion::Palette { .. }) {
+            let line = format!("the strands of `{name}` keep still, because `{}` has a palette of poses", fur.on);
+            self.warnings.push(format!("{line}: write `alive: true` for a model whose strands follow it"));
+        }
+        let (curves, motion) = fur::grow(self.source, fur, on, &self.budget, place)?;
         let row = self.table.add("default", Material::default());
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 };
-        Ok(MeshSource::of_mesh(mesh, vec![row]))
+        Ok(MeshSource { motion, ..MeshSource::of_mesh(mesh, vec![row]) })
+    }
+
+    /// Strands of a file.
+    fn strands(&mut self, name: &str, desc: &CurvesFile, rows: &[u32], place: &Place) -> Result<MeshSource, LoadError> {
+        let row = match self.replacement(desc.material.as_deref(), rows, place)? {
+            Some(row) => row,
+            None => self.table.add("default", Material::default()),
+        };
+        let (source, warnings) = strands::read((self.source, self.file), name, desc, (row, &self.budget), place)?;
+        self.warnings.extend(warnings);
+        Ok(source)
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -294,6 +318,11 @@ impl<'a> Loader<'a> {
             Some(row) => FlatMaterials::Replaced(row),
             None => FlatMaterials::Own(ModelMaterials::new(&model.materials, textures)),
         };
+        if !is_shared && model.meshes.iter().any(ModelMesh::has_lines) {
+            let line =
+                "its lines are left out, because the model is one mesh: leave `clip`, `alive` and `shared: false` out";
+            self.warnings.push(in_file(line.to_owned()));
+        }
         if is_shared {
             let mut meshes = model::shared_meshes(&path, &model, &rig, &mut materials, &mut self.table)?;
             if let Some(size) = desc.fit {

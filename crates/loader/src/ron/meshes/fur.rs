@@ -1,14 +1,20 @@
 //! Hair and grass that grow on a mesh (`Fur`).
 
+use super::{follow::MovingMesh, wind::Wind};
 use crate::{
     LoadError,
     budget::{Budget, of_curves},
     meshes::MeshSource,
+    model::MeshMotion,
     ron::{
         checked::Fields,
         file::Source,
         placing::random,
-        scatter::sites::{Site, Surface, on_surface},
+        scatter::{
+            conditions,
+            rules::{Rule, Rules},
+            sites::{Site, Surface, on_surface},
+        },
         source::Place,
     },
 };
@@ -18,7 +24,7 @@ use std::f32::consts::TAU;
 use throng_base::math::hash_u32;
 use throng_scene::{
     CurvePoint, CurveProfile, Curves, Shape, TriangleMesh,
-    desc::{Fur, StrandProfile},
+    desc::{Fur, FurRules, StrandProfile},
 };
 
 /// Dimensions of the random numbers of a strand, after those of its site.
@@ -27,8 +33,8 @@ const LEAN: u32 = 9;
 const CURL: u32 = 12;
 
 /// A checked entry.
-struct Growth<'a> {
-    length: f32,
+pub struct Growth<'a> {
+    pub length: f32,
     vary: f32,
     radius: f32,
     tip: f32,
@@ -40,12 +46,12 @@ struct Growth<'a> {
     clump: f32,
     clump_size: f32,
     colors: Option<[Vec3; 2]>,
-    seed: u32,
+    pub seed: u32,
     /// The mesh, unless it is a sphere.
     mesh: Option<&'a TriangleMesh>,
 }
 
-/// Grows the strands of an entry on `mesh`.
+/// Grows the strands of an entry on `mesh`. Also returns how they move: with the mesh, or in their wind.
 ///
 /// # Errors
 /// If a number is out of range, or if memory does not suffice.
@@ -55,11 +61,18 @@ pub fn grow(
     mesh: &MeshSource,
     budget: &Budget,
     place: &Place,
-) -> Result<Curves, LoadError> {
+) -> Result<(Curves, MeshMotion), LoadError> {
     let fields = Fields { source, place };
     if matches!(mesh.mesh.shape, Shape::Curves(_)) {
         return fields.fail("on", "nothing grows on curves: use a mesh with a surface");
     }
+    let moving = MovingMesh::of(mesh);
+    if moving.is_some() && fur.wind.is_some() {
+        return fields
+            .fail("wind", "strands on a model that moves follow it and have no wind of their own: remove `wind`");
+    }
+    let rested = moving.as_ref().map(|moving| moving.at_rest(&mesh.mesh.name));
+    let mesh = rested.as_ref().unwrap_or(mesh);
     let growth = checked(&fields, fur, mesh)?;
     let surface = Surface::placed(mesh, &Affine3::IDENTITY);
     let count = match (fur.count, fur.density) {
@@ -73,6 +86,7 @@ pub fn grow(
     if count == 0 {
         return fields.fail(counted, "no strand grows: write a larger number");
     }
+    let rules = rules(source, fur, mesh, &place.key("where"))?;
     if points >= u64::from(u32::MAX) {
         return fields.fail(
             counted,
@@ -80,7 +94,19 @@ pub fn grow(
         );
     }
     fields.check(counted, budget.take_asked(of_curves(points as usize)))?;
-    let sites = on_surface(&surface, count as u32, fur.seed, 1);
+    let mut sites = on_surface(&surface, count as u32, fur.seed, 1);
+    if !rules.is_empty() {
+        sites = sites.into_par_iter().filter(|(number, site)| rules.hold(site, *number)).collect();
+    }
+    if let Some(rule) = rules.culprit().filter(|_| sites.is_empty()) {
+        let message = format!("no strand on `{}` is left by {rule}: loosen this rule", fur.on);
+        return fields.fail("where", message);
+    }
+    if let Some(moving) = &moving {
+        moving.sort(&mut sites);
+    }
+    let count = sites.len();
+    let wind = fur.wind.as_ref().map(|wind| Wind::new(source, wind, &growth, &place.key("wind"))).transpose()?;
     let strands: Vec<Vec<CurvePoint>> = sites.par_iter().map(|(number, site)| growth.strand(*number, site)).collect();
     let per_strand = growth.segments + 1;
     let each = |of: &dyn Fn(&Site, f32) -> [f32; 4]| -> Vec<[f32; 4]> {
@@ -96,8 +122,14 @@ pub fn grow(
     let colors =
         if growth.colors.is_some() || own_colors { each(&|site, at| growth.color(site, at)) } else { Vec::new() };
     let uvs = if own_uvs { each(&|site, _| growth.uv(site)) } else { Vec::new() };
-    Ok(Curves {
-        points: strands.concat(),
+    let mut points = strands.concat();
+    let motion = match (moving, wind) {
+        (Some(moving), _) => moving.follow(&sites, per_strand, &mut points),
+        (None, Some(wind)) => wind.sway(&sites, per_strand, &mut points),
+        (None, None) => MeshMotion::Still,
+    };
+    let curves = Curves {
+        points,
         strands: (0..count as u32).map(|strand| strand * per_strand as u32).collect(),
         profile: match fur.profile {
             StrandProfile::Round => CurveProfile::Round,
@@ -105,7 +137,28 @@ pub fn grow(
         },
         uvs: uvs.into_iter().map(|[u, v, ..]| [u, v]).collect(),
         colors,
-    })
+    };
+    Ok((curves, motion))
+}
+
+/// The rules for roots.
+fn rules<'a>(source: &Source, fur: &Fur, mesh: &'a MeshSource, place: &Place) -> Result<Rules<'a>, LoadError> {
+    let FurRules { slope, height, mask, vertex_color } = &fur.rules;
+    let mut rules = Vec::new();
+    let mut add = |name: &str, test| rules.push(Rule { name: format!("`{name}`"), test });
+    if let Some(range) = *slope {
+        add("slope", conditions::slope(source, range, &place.key("slope"))?);
+    }
+    if let Some(range) = *height {
+        add("height", conditions::height(source, range, &place.key("height"))?);
+    }
+    if let Some(file) = mask {
+        add("mask", conditions::mask(source, file, mesh, &place.key("mask"))?);
+    }
+    if let Some(channel) = *vertex_color {
+        add("vertex_color", conditions::vertex_color(source, channel, mesh, &place.key("vertex_color"))?);
+    }
+    Ok(Rules::new(rules, &mesh.mesh.shape, Affine3::IDENTITY, fur.seed))
 }
 
 fn checked<'a>(fields: &Fields, fur: &Fur, mesh: &'a MeshSource) -> Result<Growth<'a>, LoadError> {

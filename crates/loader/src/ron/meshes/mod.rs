@@ -2,7 +2,10 @@
 
 pub mod contents;
 pub mod curves;
+mod follow;
 mod fur;
 mod land;
 mod model_entry;
 mod shapes;
+mod strands;
+mod wind;

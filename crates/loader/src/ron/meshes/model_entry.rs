@@ -23,7 +23,7 @@ const MOST_POSES: u32 = 4096;
 /// Reads the file of an entry. Files that it refers to may also be in the folders of `allow`.
 ///
 /// # Errors
-/// As [`gltf::load_model`]. Also if there is no such file.
+/// As [`gltf::load_model`]. Also if there is no such file, or if the width of lines is not above 0.
 pub fn parse(
     source: &Source,
     desc: &GltfFile,
@@ -31,7 +31,7 @@ pub fn parse(
     budget: &Budget,
     place: &Place,
 ) -> Result<Model, LoadError> {
-    let path = source.resolve(&desc.file);
+    let (path, fields) = (source.resolve(&desc.file), Fields { source, place });
     let message = match extension(&path).as_str() {
         "gltf" | "glb" if files::exists(&path) => {
             let options = GltfOptions {
@@ -39,6 +39,7 @@ pub fn parse(
                 variant: desc.variant.clone(),
                 allow_dirs: allow.to_owned(),
                 skip_environment: true,
+                line_width: desc.line_width.map(|width| fields.above_zero(width, "line_width")).transpose()?,
                 ..GltfOptions::default()
             };
             return gltf::load_within(&path, &options, budget);

@@ -1,7 +1,8 @@
 //! Copies that are scattered on meshes: points, and the rules by which they are kept.
 
+pub mod conditions;
 mod poisson;
-mod rules;
+pub mod rules;
 pub mod sites;
 mod surfaces;
 

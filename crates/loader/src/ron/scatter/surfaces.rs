@@ -1,16 +1,16 @@
 //! Points of scattered copies on meshes.
 
 use super::{
-    poisson,
-    rules::{Mask, Rule, Rules, Test},
+    conditions, poisson,
+    rules::{Rule, Rules, Test},
     sites::{self, Site, Surface},
 };
 use crate::{
-    LoadError, files, image,
+    LoadError,
     land::distances::Outlines,
     meshes::MeshSource,
     ron::{
-        checked::{Fields, above_zero, within},
+        checked::{Fields, above_zero},
         placing::{
             patterns::{Scatter, affine_of},
             placements::Resolver,
@@ -20,11 +20,11 @@ use crate::{
     },
     suggest,
 };
-use glam::{Affine3, Vec3Swizzles};
+use glam::Affine3;
 use std::collections::HashMap;
 use throng_scene::{
     Shape,
-    desc::{self, Align, ColorChannel, Finite, Sample},
+    desc::{self, Align, Sample},
 };
 
 impl<'a> Resolver<'a> {
@@ -137,29 +137,23 @@ impl<'a> Resolver<'a> {
         let mut rules = Vec::new();
         let mut add = |name: &str, test| rules.push(Rule { name: name.to_owned(), test });
         if let Some(range) = desc.slope {
-            let [least, most] = self.range(range, &place.key("slope"))?;
-            for angle in [least, most] {
-                self.source.check(&place.key("slope"), within(angle, 0.0..=180.0, "angles"))?;
-            }
-            // The margin prevents rounding from excluding values exactly at the ends.
-            let cosine = |degrees: f32| degrees.to_radians().cos();
-            add("`slope`", Test::Slope(cosine(most) - 1e-6..=cosine(least) + 1e-6));
+            add("`slope`", conditions::slope(self.source, range, &place.key("slope"))?);
         }
         if let Some(range) = desc.height {
-            let [least, most] = self.range(range, &place.key("height"))?;
-            add("`height`", Test::Height(least..=most));
+            add("`height`", conditions::height(self.source, range, &place.key("height"))?);
         }
         if let Some(share) = desc.share {
-            if share.0 <= 0.0 || share.0 > 1.0 {
-                return Err(self.fail(&place.key("share"), "`share` must be above 0 and at most 1"));
-            }
-            add("`share`", Test::Share(share.0));
+            add("`share`", conditions::share(self.source, share, &place.key("share"))?);
         }
         if let Some(file) = &desc.mask {
-            add("`mask`", Test::Mask(self.mask(file, p.at, mesh, &place.key("mask"))?));
+            let place = place.key("mask");
+            self.check_surface(p.at, "`mask`", &place)?;
+            add("`mask`", conditions::mask(self.source, file, mesh, &place)?);
         }
         if let Some(channel) = desc.vertex_color {
-            add("`vertex_color`", self.color(channel, p, mesh, &place.key("vertex_color"))?);
+            let place = place.key("vertex_color");
+            self.check_surface(p.at, "`vertex_color`", &place)?;
+            add("`vertex_color`", conditions::vertex_color(self.source, channel, mesh, &place)?);
         }
         for (name, is_near) in [("away_from", false), ("near", true)] {
             let place = place.key(name);
@@ -178,40 +172,6 @@ impl<'a> Resolver<'a> {
             Sample::Poisson(s) => s.seed,
         };
         Ok(Rules::new(rules, &mesh.mesh.shape, transform, seed))
-    }
-
-    fn range(&self, (least, most): (Finite, Finite), place: &Place) -> Result<[f32; 2], LoadError> {
-        if least.0 <= most.0 {
-            Ok([least.0, most.0])
-        } else {
-            Err(self.fail(place, "the first number exceeds the second: swap them"))
-        }
-    }
-
-    fn mask(&self, file: &str, at: Sample, mesh: &MeshSource, place: &Place) -> Result<Mask, LoadError> {
-        self.check_surface(at, "`mask`", place)?;
-        let path = self.source.resolve(file);
-        if !files::exists(&path) {
-            let message = format!("the mask {} does not exist: check the path", path.display());
-            return Err(self.fail(place, message));
-        }
-        let (columns, values) = image::load_brightness(&path)?;
-        let bounds = mesh.mesh.bounds();
-        Ok(Mask { columns, values, bounds: [bounds.min, bounds.max].map(|p| p.xz()) })
-    }
-
-    fn color(
-        &self,
-        channel: ColorChannel,
-        p: &desc::Scatter,
-        mesh: &MeshSource,
-        place: &Place,
-    ) -> Result<Test, LoadError> {
-        self.check_surface(p.at, "`vertex_color`", place)?;
-        match &mesh.mesh.shape {
-            Shape::Triangles(triangles) if !triangles.colors.is_empty() => Ok(Test::Color(channel as usize)),
-            _ => Err(self.fail(place, format!("`{}` has no vertex colours: export some", p.on))),
-        }
     }
 
     /// Checks that a rule does not require data that vertices of files lack.

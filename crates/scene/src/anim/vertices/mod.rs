@@ -10,7 +10,7 @@ mod skinning;
 mod surface;
 
 pub use deform::{BindPose, Deformed, deform};
-pub use shape::{shape, shape_at};
+pub use shape::{shape, shape_at, shape_of_curves};
 pub use shape_keys::shape_shutter_keys;
 pub use skinning::turn_mirrored;
 pub use surface::refine;

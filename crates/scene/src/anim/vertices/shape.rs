@@ -5,11 +5,12 @@ use super::{
     surface,
 };
 use crate::{
-    Mesh, NONE, Scene, TriangleMesh,
+    Curves, NONE, Scene, Shape, TriangleMesh,
     anim::{BindPose, Deformed, Moment, RigPose},
     rig::{DeformingMesh, Piece, Rig},
 };
 use glam::Vec3;
+use rayon::prelude::*;
 use throng_base::math::Aabb;
 
 /// Writes the shape of a deforming mesh of `scene` at `moment` to `out`; see [`shape`]. Does nothing if the mesh or its actor does not
@@ -17,17 +18,32 @@ use throng_base::math::Aabb;
 pub fn shape_at(scene: &Scene, deforming: &DeformingMesh, moment: &Moment, out: &mut Deformed) {
     let actor = scene.actors.get(deforming.actor as usize);
     let mesh = scene.meshes.get(deforming.mesh as usize);
-    if let (Some(actor), Some(pose), Some(mesh)) =
-        (actor, moment.actor(deforming.actor), mesh.and_then(Mesh::triangles))
-    {
-        shape(mesh, deforming, &actor.rig, pose, out);
+    let (Some(actor), Some(pose), Some(mesh)) = (actor, moment.actor(deforming.actor), mesh) else { return };
+    match &mesh.shape {
+        Shape::Triangles(mesh) => shape(mesh, deforming, &actor.rig, pose, out),
+        Shape::Curves(curves) => shape_of_curves(curves, deforming, &actor.rig, pose, out),
+        Shape::Sphere => {}
+    }
+}
+
+/// Deforms the points of `curves` as [`shape`] deforms vertices. Bounds contain the curves with their radii.
+pub fn shape_of_curves(curves: &Curves, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
+    let positions: Vec<[f32; 3]> = curves.points.par_iter().map(|point| point.position).collect();
+    let bind = BindPose { positions: &positions, normals: &[], tangents: &[] };
+    deform_pieces(bind, deforming, rig, pose, out);
+    let radius = curves.points.par_iter().map(|point| point.radius).reduce(|| 0.0, f32::max);
+    if !out.bounds.is_empty() {
+        out.bounds = Aabb { min: out.bounds.min - radius, max: out.bounds.max + radius };
     }
 }
 
 /// Deforms `mesh`, which has the bind pose of `deforming`, into `out`. Pieces placed by a skin or by their node end up in the rig's root
 /// space; other pieces stay in mesh space. If several pieces share the mesh, hidden pieces collapse to points. Deterministic, parallel.
 pub fn shape(mesh: &TriangleMesh, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
-    let bind = BindPose::new(mesh, &mesh.tangents);
+    deform_pieces(BindPose::new(mesh, &mesh.tangents), deforming, rig, pose, out);
+}
+
+fn deform_pieces(bind: BindPose<'_>, deforming: &DeformingMesh, rig: &Rig, pose: &RigPose, out: &mut Deformed) {
     out.reserve(&bind);
     out.bounds = Aabb::EMPTY;
     let (mut first, mut joints, mut cage) = (0, Vec::new(), Deformed::default());
@@ -67,6 +83,7 @@ fn is_placed(piece: &Piece) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CurvePoint;
     use crate::rig::{Deformers, Local, MorphTarget, RigNode, Skin, Trs};
     use glam::{Affine3, Quat};
     use std::sync::Arc;
@@ -132,5 +149,27 @@ mod tests {
         shape(&mesh, &deforming, &rig, &pose, &mut out);
         assert!(out.positions[..6].iter().all(|&p| p == [0.0, 1.0, 0.0]), "{:?}", out.positions);
         assert_eq!(out.positions[7], [1.0, 0.0, 2.0], "instances hide what their nodes place");
+    }
+
+    #[test]
+    fn points_of_curves_are_vertices_with_a_radius() {
+        let point = |x: f32| CurvePoint { position: [x, 0.0, 0.0], radius: 0.25 * (1.0 + x) };
+        let curves =
+            Curves { points: (0..3).map(|i| point(i as f32)).collect(), strands: vec![0], ..Curves::default() };
+        let target = MorphTarget { positions: vec![[0.0; 3], [0.0; 3], [0.0, 4.0, 0.0]], ..MorphTarget::default() };
+        let deforming = DeformingMesh {
+            mesh: 0,
+            actor: 0,
+            refit: Default::default(),
+            pieces: vec![piece(0, false, NONE, Deformers { targets: vec![target], ..Deformers::default() })],
+        };
+        let rig = Rig { nodes: vec![node(Vec3::Z, vec![0.5])], ..Rig::default() };
+        let (mut pose, mut out) = (RigPose::default(), Deformed::default());
+        pose.evaluate(&rig, &[], 0.0);
+        shape_of_curves(&curves, &deforming, &rig, &pose, &mut out);
+        assert_eq!(out.positions, [[0.0; 3], [1.0, 0.0, 0.0], [2.0, 2.0, 0.0]]);
+        assert_eq!((out.bounds.min, out.bounds.max), (Vec3::splat(-0.75), Vec3::new(2.75, 2.75, 0.75)));
+        let posed = curves.posed_points(&out.positions);
+        assert_eq!((posed[2].position, posed[2].radius), ([2.0, 2.0, 0.0], 0.75));
     }
 }
