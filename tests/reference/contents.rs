@@ -52,6 +52,8 @@ pub const PAGES: [Page; 12] = [
             ("RefitPolicy", "refit"),
             ("Purpose", "purpose"),
             ("StrandProfile", "profile"),
+            ("DisplacementDesc", "displacement"),
+            ("SubdivisionScheme", "scheme"),
         ],
     ),
     page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),

@@ -157,6 +157,7 @@ fn context(name: &str) -> &str {
         | "MaterialXFile" => "materials: {\"m\": X}",
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
+        "DisplacementDesc" => "meshes: {\"m\": Obj(file: \"a.obj\", X)}",
         "Fur" => "meshes: {\"hill\": Sphere, \"m\": X}",
         "NoiseDesc" | "Valley" | "Bed" => "meshes: {\"t\": Terrain(size: 1, X)}",
         "MotionDesc" => "motions: {\"m\": X}",

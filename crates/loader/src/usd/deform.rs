@@ -136,7 +136,8 @@ fn alive(mesh: TriangleMesh, rig: Rig, skin: u32, deformers: Deformers, playback
         surface: None,
     };
     // Indices of mesh and actor are assigned when the mesh is placed.
-    let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
+    let deforming =
+        DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece], displacement: None };
     let actor = Actor { rig: Arc::new(rig), playbacks: vec![playback] };
     Moving { mesh, motion: MeshMotion::Alive { actor, deforming, animated: Default::default() } }
 }

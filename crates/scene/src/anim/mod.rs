@@ -31,4 +31,6 @@ pub use tables::{PosedTables, clay_tables, posed_tables};
 pub use transforms::{
     hidden_instances, instance_world, ordered_transforms, shown_instances, shown_meshes, way_world, world_transforms,
 };
-pub use vertices::{BindPose, Deformed, deform, refine, shape, shape_at, shape_shutter_keys, turn_mirrored};
+pub use vertices::{
+    BindPose, Deformed, bind_tangents, deform, displace, refine, shape, shape_at, shape_shutter_keys, turn_mirrored,
+};
