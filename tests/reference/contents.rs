@@ -55,6 +55,8 @@ pub const PAGES: [Page; 12] = [
             ("FurWind", "wind"),
             ("StrandProfile", "profile"),
             ("StrandBasis", "basis"),
+            ("DisplacementDesc", "displacement"),
+            ("SubdivisionScheme", "scheme"),
         ],
     ),
     page("curves", "Curves", &["curves"], false, &[("CurveDesc", "")]),

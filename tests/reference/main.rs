@@ -157,6 +157,7 @@ fn context(name: &str) -> &str {
         | "MaterialXFile" => "materials: {\"m\": X}",
         "AlphaDesc" => "materials: {\"m\": Pbr(X)}",
         "CatmullRomCurve" | "BezierCurve" | "ObjCurve" | "GltfCurve" => "curves: {\"c\": X}",
+        "DisplacementDesc" => "meshes: {\"m\": Obj(file: \"a.obj\", X)}",
         "Fur" => "meshes: {\"hill\": Sphere, \"m\": X}",
         "FurRules" | "FurWind" => {
             "meshes: {\"hill\": Sphere, \"m\": Fur(on: \"hill\", count: 1, length: 1, width: 0.1, X)}"

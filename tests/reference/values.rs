@@ -58,6 +58,7 @@ pub fn all() -> Vec<Value> {
         value("Aim", "place", &[triple.clone(), Form::Text, of(named("AimOn"))]),
         value("FocusDesc", "focus", &[Form::Number, triple, Form::Text]),
         value("ShutterDesc", "shutter", &[Form::Number, of(named("Times"))]),
+        value("Subdivision", "level", &[Form::Whole, Form::Text]),
         value("DropDesc", "drop", &[Form::Text, of(named("DropFields"))]),
     ]
 }

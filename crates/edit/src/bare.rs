@@ -204,11 +204,12 @@ impl Writer<'_> {
         text + &self.level() + ")"
     }
 
-    /// The level of subdivision. One that is chosen by size is not written for meshes, which have none in scene files.
+    /// The level of subdivision.
     fn level(&self) -> String {
         match self.options.model.subdivision {
             Some(Subdivision::Level(level)) => format!(", subdivision: {level}"),
-            Some(Subdivision::Auto) | None => String::new(),
+            Some(Subdivision::Auto) => ", subdivision: \"auto\"".to_owned(),
+            None => String::new(),
         }
     }
 

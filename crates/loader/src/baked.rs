@@ -110,7 +110,9 @@ impl<'a> Sampler<'a> {
 
     fn texel(&self, x: f32, y: f32) -> [f32; 4] {
         let Texture { width, height, wrap, .. } = *self.texture;
-        let index = wrapped(y, height, wrap[1]) * width as usize + wrapped(x, width, wrap[0]);
+        let [row, column] =
+            [(y, height, wrap[1]), (x, width, wrap[0])].map(|(x, n, wrap)| wrapped(x as i64, n.into(), wrap));
+        let index = row * width as usize + column;
         match &self.texture.texels {
             Texels::Srgb8(texels) | Texels::Linear8(texels) => {
                 let Some(&[r, g, b, a]) = texels.get(index) else { return [0.0; 4] };
@@ -123,8 +125,8 @@ impl<'a> Sampler<'a> {
 }
 
 /// The index of a texel outside of a texture.
-fn wrapped(at: f32, count: u32, wrap: Wrap) -> usize {
-    let (at, count) = (at as i64, i64::from(count.max(1)));
+pub fn wrapped(at: i64, count: i64, wrap: Wrap) -> usize {
+    let count = count.max(1);
     let index = match wrap {
         Wrap::Repeat => at.rem_euclid(count),
         Wrap::Clamp => at.clamp(0, count - 1),
@@ -244,8 +246,8 @@ mod tests {
 
     #[test]
     fn wrap_modes_apply_beyond_the_edges() {
-        assert_eq!([-1.0, 4.0].map(|at| wrapped(at, 4, Wrap::Repeat)), [3, 0]);
-        assert_eq!([-1.0, 4.0].map(|at| wrapped(at, 4, Wrap::Clamp)), [0, 3]);
-        assert_eq!([-1.0, 4.0, 8.0].map(|at| wrapped(at, 4, Wrap::Mirror)), [0, 3, 0]);
+        assert_eq!([-1, 4].map(|at| wrapped(at, 4, Wrap::Repeat)), [3, 0]);
+        assert_eq!([-1, 4].map(|at| wrapped(at, 4, Wrap::Clamp)), [0, 3]);
+        assert_eq!([-1, 4, 8].map(|at| wrapped(at, 4, Wrap::Mirror)), [0, 3, 0]);
     }
 }

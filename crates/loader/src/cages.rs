@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use std::{collections::HashMap, path::Path, sync::Arc};
 use throng_base::{math::Aabb, memory::total_bytes};
 use throng_scene::{
-    Placed, Projection, Scene, Shape, TriangleMesh,
+    Mesh, Placed, Projection, Scene, Shape, TriangleMesh,
     anim::{self, CameraPose, Moment},
     desc::{MOST_SUBDIVISION, Subdivision},
     rig::{Deformers, DeformingMesh},
@@ -105,6 +105,21 @@ pub fn refine(scene: &mut Scene, mut cages: Cages, size: Option<(u32, u32)>) -> 
         }
     }
     Ok(())
+}
+
+/// Prepares the surfaces of deforming meshes for their tangents.
+pub fn bind_tangents(scene: &mut Scene) {
+    for deforming in &mut scene.deforming {
+        let Some(mesh) = scene.meshes.get(deforming.mesh as usize).and_then(Mesh::triangles) else { continue };
+        let mut first = 0;
+        for piece in &mut deforming.pieces {
+            let end = first + piece.vertex_count as usize;
+            if let (Some(surface), Some(tangents)) = (&mut piece.surface, mesh.tangents.get(first..end)) {
+                anim::bind_tangents(Arc::make_mut(surface), tangents);
+            }
+            first = end;
+        }
+    }
 }
 
 /// Chooses the levels that are not given: by size, and within the memory.

@@ -10,6 +10,7 @@ mod baked;
 mod budget;
 mod cages;
 mod cutout;
+mod displacement;
 mod enlarge;
 mod files;
 mod folders;
@@ -36,6 +37,7 @@ mod standalone;
 mod stl;
 mod strands;
 mod subjects;
+mod surfaces;
 mod tables;
 mod text;
 mod usd;
@@ -55,13 +57,13 @@ pub use throng_scene::text::LoadError;
 #[doc(hidden)]
 pub use throng_scene::text::suggest;
 
-use cages::Cages;
 use geometry::{enclosing, tangents};
 use options::{CameraChoice, EnvironmentChoice, Kind, ModelOptions, ViewOptions};
 use std::{
     fs, io,
     path::{Path, PathBuf},
 };
+use surfaces::Surfaces;
 use throng_scene::{Scene, desc::SceneFile};
 
 /// Loads a scene file or a standalone model with default options; see [`load_with`].
@@ -152,11 +154,11 @@ fn load_kind(
         }
         Kind::Raw => scn::load(path)?,
     };
-    finished((scene, Cages::new()), path, options)
+    finished((scene, Surfaces::default()), path, options)
 }
 
 /// Completes and names a scene. With `options.strict`, its warnings become an error.
-fn finished(loaded: (Scene, Cages), path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
+fn finished(loaded: (Scene, Surfaces), path: &Path, options: &LoadOptions) -> Result<Scene, LoadError> {
     let mut scene = complete(loaded, path, &options.view, options.model.stage.size)?;
     let is_framed = !matches!(kind_of(path), Ok(Kind::Scene | Kind::Raw))
         && options.view.eye.is_none()
@@ -203,15 +205,16 @@ pub fn build(name: &str, desc: &SceneFile) -> Result<Scene, LoadError> {
 
 /// The final steps for scenes of all formats.
 fn complete(
-    (mut scene, cages): (Scene, Cages),
+    (mut scene, surfaces): (Scene, Surfaces),
     path: &Path,
     view: &ViewOptions,
     size: Option<(u32, u32)>,
 ) -> Result<Scene, LoadError> {
     options::view::apply(&mut scene, view, size)?;
     views::apply(&mut scene, view, size)?;
-    cages::refine(&mut scene, cages, size).map_err(|cause| LoadError::file(path, cause))?;
+    surfaces.finish(&mut scene, size).map_err(|cause| LoadError::file(path, cause))?;
     tangents::add_missing(&mut scene);
+    cages::bind_tangents(&mut scene);
     enclosing::mark(&mut scene);
     limits::check(path, &scene)?;
     Ok(scene)

@@ -241,6 +241,11 @@ impl Materials {
         Ok(library)
     }
 
+    /// Adds a line about what a material lacks.
+    pub fn warn(&mut self, line: String) {
+        self.warnings.push(line);
+    }
+
     /// Index of a map. Equal maps are shared.
     pub fn map(&mut self, map: TextureMap) -> u32 {
         let [a, b, c, d, x, y] = map.transform.to_cols_array().map(f32::to_bits);

@@ -1,10 +1,14 @@
 //! Meshes before they are part of a scene, and the file formats that contain one mesh.
 
 use super::{
-    LoadError, cages::MeshCage, geometry::shapes, materials::Materials, model::MeshMotion, obj::Obj, ply::Ply, stl::Stl,
+    LoadError, cages::MeshCage, displacement::MeshDisplacement, geometry::shapes, materials::Materials,
+    model::MeshMotion, obj::Obj, ply::Ply, stl::Stl,
 };
 use std::path::{Path, PathBuf};
-use throng_scene::{Mesh, Shape, TriangleMesh, Wrap, desc::Subdivision};
+use throng_scene::{
+    Mesh, Shape, TriangleMesh, Wrap,
+    desc::{Subdivision, SubdivisionScheme},
+};
 
 /// A mesh, the materials of its slots, and the points on which copies can be scattered.
 pub struct MeshSource {
@@ -18,6 +22,8 @@ pub struct MeshSource {
     pub motion: MeshMotion,
     /// The cage of a subdivision surface that is not refined yet.
     pub cage: Option<Box<MeshCage>>,
+    /// How the mesh is displaced after it was refined.
+    pub displacement: Option<Box<MeshDisplacement>>,
 }
 
 impl MeshSource {
@@ -28,7 +34,15 @@ impl MeshSource {
 
     /// A mesh on which nothing can be scattered, or whose vertices are its points.
     pub fn of_mesh(mesh: Mesh, materials: Vec<u32>) -> Self {
-        Self { mesh, materials, points: Vec::new(), point_triangles: Vec::new(), motion: MeshMotion::Still, cage: None }
+        Self {
+            mesh,
+            materials,
+            points: Vec::new(),
+            point_triangles: Vec::new(),
+            motion: MeshMotion::Still,
+            cage: None,
+            displacement: None,
+        }
     }
 
     /// A shape with one material. Its points are its vertices without repetitions.
@@ -52,7 +66,7 @@ impl MeshSource {
     ) -> Self {
         let slot_count = materials.len() as u32;
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Triangles(triangles), slot_count };
-        Self { mesh, materials, points, point_triangles, motion: MeshMotion::Still, cage: None }
+        Self { points, point_triangles, ..Self::of_mesh(mesh, materials) }
     }
 
     /// The points on which copies can be scattered, each once, and the triangles between them. Both are empty for a sphere.
@@ -147,6 +161,7 @@ pub struct MeshOptions {
     pub smooth_angle: f32,
     /// How faces are subdivided to a smooth surface. None: not at all.
     pub subdivision: Option<Subdivision>,
+    pub scheme: SubdivisionScheme,
 }
 
 impl MeshOptions {

@@ -46,6 +46,7 @@ impl Fit {
     pub fn mesh(&self, source: &mut MeshSource) {
         let points = source.points.iter_mut();
         points.for_each(|p| *p = self.point(*p));
+        source.cage.iter_mut().for_each(|cage| cage.cage.map_points(|p| self.point(p)));
         match &mut source.mesh.shape {
             Shape::Triangles(mesh) => mesh.positions.iter_mut().for_each(|p| *p = self.point(*p)),
             Shape::Curves(curves) => {

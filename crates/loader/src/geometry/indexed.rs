@@ -15,7 +15,10 @@ use crate::{
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
 use std::{ops::Range, path::Path};
-use throng_scene::{Material, NONE, TriangleMesh, Wrap, desc::Subdivision};
+use throng_scene::{
+    Material, NONE, TriangleMesh, Wrap,
+    desc::{Subdivision, SubdivisionScheme},
+};
 
 /// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
 const MOST_SEARCHED: usize = 64;
@@ -55,7 +58,7 @@ impl Indexed {
     pub fn finish(mut self, path: &Path, options: &MeshOptions) -> Result<Box<dyn ParsedMesh>, LoadError> {
         files::reserve(path, "its mesh", budget::of_mesh(self.positions.len(), self.triangles.len()))?;
         if let Some(subdivision) = options.subdivides() {
-            return self.subdivided(path, subdivision);
+            return self.subdivided(path, (subdivision, options.scheme));
         }
         let left_out = self.mend();
         let faces = self.faces();
@@ -83,13 +86,17 @@ impl Indexed {
         Ok(Box::new(ParsedIndexed { file: self, mesh, cage: None }))
     }
 
-    /// Refines the polygons by the rules of Catmull and Clark.
-    fn subdivided(mut self, path: &Path, subdivision: Subdivision) -> Result<Box<dyn ParsedMesh>, LoadError> {
+    /// Refines the polygons.
+    fn subdivided(
+        mut self,
+        path: &Path,
+        (subdivision, scheme): (Subdivision, SubdivisionScheme),
+    ) -> Result<Box<dyn ParsedMesh>, LoadError> {
         if let Some(first) = self.first_not_finite {
             let message = "this vertex is not finite, and its neighbours cannot be subdivided: export it again";
             return Err(first.error(path, message));
         }
-        let faces = subdivision::Faces::of(&self.triangles, &self.polygons, |vertex: u32| vertex);
+        let faces = subdivision::Faces::for_scheme(scheme, &self.triangles, &self.polygons, |vertex: u32| vertex);
         let mut attributes = Vec::new();
         let mut add = |spread: Spread, values: Vec<Vec4>, face_varying: FaceVarying| {
             attributes.push(Attribute { spread, values, face_varying });
@@ -108,7 +115,9 @@ impl Indexed {
                 |(&triangle, &size): (&u32, &u32)| std::iter::repeat_n(Vec4::from(of_face(triangle)), size as usize);
             add(Spread::Colors, sizes.flat_map(color).collect(), FaceVarying::All);
         }
-        let cage = Cage::new(self.positions.clone(), Polygons::of_faces(faces.sizes, faces.corners), attributes);
+        let mut polygons = Polygons::of_faces(faces.sizes, faces.corners);
+        polygons.scheme = scheme.into();
+        let cage = Cage::new(self.positions.clone(), polygons, attributes);
         let (mesh, cage) = cages::of_file(path, cage, subdivision)?;
         (self.positions, self.triangles) = (Vec::new(), Vec::new());
         Ok(Box::new(ParsedIndexed { file: self, mesh, cage }))
@@ -308,13 +317,24 @@ mod tests {
         file.triangles = vec![[1, 2, 3], [2, 1, 4], [0, 1, 2]];
         file.face_colors = vec![[0.0; 4]];
         file.first_not_finite = Some(FileLocation::Line(7));
-        let parsed = file.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None }).unwrap();
+        let parsed = file
+            .finish(
+                Path::new("a.ply"),
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+            )
+            .unwrap();
         let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default()).unwrap();
         assert_eq!(warnings, ["a.ply:7: this vertex is not finite: 1 faces with such vertices are left out"]);
         assert_eq!((source.points.len(), &source.point_triangles[..]), (4, &[[0, 1, 2], [1, 0, 3]][..]));
         let all = Indexed { triangles: vec![[0, 1, 1]], positions: vec![[f32::NAN; 3]; 2], ..Indexed::default() };
         let all = Indexed { first_not_finite: Some(FileLocation::Byte(90)), ..all };
-        let e = all.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None }).err().unwrap();
+        let e = all
+            .finish(
+                Path::new("a.ply"),
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+            )
+            .err()
+            .unwrap();
         let told =
             "a.ply: at byte 90: no face can be drawn: 1 have vertices that are not finite; export the mesh again";
         assert_eq!(e.to_string(), told);

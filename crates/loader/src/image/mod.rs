@@ -95,15 +95,22 @@ pub fn check(picture: &TexelImage) -> Result<(), String> {
 /// # Errors
 /// As [`load`].
 pub fn load_brightness(path: &Path) -> Result<(usize, Vec<f32>), LoadError> {
-    let bytes = files::read(path)?;
+    let decoded = decode_map(path, &files::read(path)?)?;
+    Ok((decoded.width() as usize, brightness(decoded)))
+}
+
+/// Decodes the heights or densities in a picture, the content of the file at `path`. Pictures with up to [`LARGEST_MAP`] pixels may be out of
+/// proportion to their files.
+///
+/// # Errors
+/// As [`of_bytes`].
+pub fn decode_map(path: &Path, bytes: &[u8]) -> Result<DynamicImage, LoadError> {
     let is_map = |needed: u64| needed <= LARGEST_MAP * MAP_BYTES_PER_PIXEL;
     let reserve = |needed: u64| match needed.saturating_mul(2) {
         twice if is_map(needed) => files::fits(twice),
         twice => budget::fits(twice, bytes.len() as u64),
     };
-    let decoded = decode(&bytes, reserve).map_err(|message| LoadError::file(path, message))?;
-    drop(bytes);
-    Ok((decoded.width() as usize, brightness(decoded)))
+    decode(bytes, reserve).map_err(|message| LoadError::file(path, message))
 }
 
 /// The brightness of each pixel. Grey pictures are not converted to colours.

@@ -53,7 +53,13 @@ pub fn flatten(model: &Model, rig: Arc<Rig>, materials: &mut FlatMaterials, tabl
         materials: Vec::new(),
         slot_of: HashMap::new(),
         rig,
-        deforming: DeformingMesh { mesh: 0, actor: 0, refit: Default::default(), pieces: Vec::new() },
+        deforming: DeformingMesh {
+            mesh: 0,
+            actor: 0,
+            refit: Default::default(),
+            pieces: Vec::new(),
+            displacement: None,
+        },
     };
     for part in &model.parts {
         let source = &model.meshes[part.mesh as usize];

@@ -126,6 +126,7 @@ pub fn into_source(
         materials: model.materials,
         motion,
         cage: None,
+        displacement: None,
     })
 }
 

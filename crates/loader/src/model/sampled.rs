@@ -36,7 +36,8 @@ pub fn alive(vertices: usize, rig: Rig, skin: u32, deformers: Deformers, playbac
         deformers: Arc::new(deformers),
         surface: None,
     };
-    let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
+    let deforming =
+        DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece], displacement: None };
     let actor = Actor { rig: Arc::new(rig), playbacks: vec![playback] };
     MeshMotion::Alive { actor, deforming, animated: Default::default() }
 }

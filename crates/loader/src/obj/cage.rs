@@ -8,15 +8,18 @@ use crate::{
 };
 use glam::Vec4;
 use std::collections::HashMap;
-use throng_scene::desc::Subdivision;
+use throng_scene::desc::{Subdivision, SubdivisionScheme};
 
-/// Refines the polygons of a file by the rules of Catmull and Clark. Also returns the cage if its level is chosen later. The surface then
+/// Refines the polygons of a file. Also returns the cage if its level is chosen later. The surface then
 /// replaces the file's triangles and positions for scattering.
 ///
 /// # Errors
 /// As [`cages::of_file`].
-pub fn subdivided(data: &mut ObjData, subdivision: Subdivision) -> Result<(ObjMesh, Option<Box<MeshCage>>), LoadError> {
-    let faces = Faces::of(&data.triangles, &data.polygons, |corner: Corner| corner.v);
+pub fn subdivided(
+    data: &mut ObjData,
+    (subdivision, scheme): (Subdivision, SubdivisionScheme),
+) -> Result<(ObjMesh, Option<Box<MeshCage>>), LoadError> {
+    let faces = Faces::for_scheme(scheme, &data.triangles, &data.polygons, |corner: Corner| corner.v);
     let (mut slot_materials, mut slot_of) = (Vec::new(), HashMap::new());
     let slots = faces.triangles.iter().map(|&triangle| {
         let material = data.triangle_materials[triangle as usize];
@@ -38,6 +41,7 @@ pub fn subdivided(data: &mut ObjData, subdivision: Subdivision) -> Result<(ObjMe
         attributes.push(Attribute { spread: Spread::Colors, values, face_varying: FaceVarying::None });
     }
     let mut polygons = Polygons::of_faces(faces.sizes, faces.corners.iter().map(|corner| corner.v).collect());
+    polygons.scheme = scheme.into();
     if slot_materials.len() > 1 {
         polygons.slots = slots;
     }

@@ -196,7 +196,7 @@ impl MeshFormat for Obj {
                     return Err(LoadError::line(path, line, message));
                 }
                 data.complete();
-                let (built, cage) = cage::subdivided(&mut data, subdivision)?;
+                let (built, cage) = cage::subdivided(&mut data, (subdivision, options.scheme))?;
                 (data, built, cage)
             }
         };

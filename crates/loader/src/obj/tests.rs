@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use throng_scene::desc::Subdivision;
+use throng_scene::desc::{Subdivision, SubdivisionScheme};
 
 fn parse_text(text: &str) -> Result<ObjData, String> {
     scan::scan(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
@@ -243,10 +243,14 @@ const CUBE: &str = "v -1 -1 -1\nv 1 -1 -1\nv -1 1 -1\nv 1 1 -1\nv -1 -1 1\nv 1 -
     usemtl a\nf 1/2 3/2 4/2 2/2\nf 3/1 7/1 8/1 4/1\nf 7/1 5/1 6/1 8/1\nusemtl b\nf 5/1 1/1 2/1 6/1\nf 3/1 1/1 5/1 7/1\nf 8/1 6/1 2/1 4/1\n";
 
 fn subdivided(text: &str, subdivision: Subdivision) -> Result<MeshSource, String> {
+    subdivided_by(text, subdivision, SubdivisionScheme::CatmullClark)
+}
+
+fn subdivided_by(text: &str, subdivision: Subdivision, scheme: SubdivisionScheme) -> Result<MeshSource, String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.obj");
     std::fs::write(&path, text).unwrap();
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(subdivision) };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(subdivision), scheme };
     let parsed = Obj.parse(&path, &options, &[]).map_err(|error| error.to_string())?;
     let source = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default());
     source.map(|(source, _)| source).map_err(|error| error.to_string())
@@ -267,4 +271,17 @@ fn polygons_are_subdivided_with_their_seams_and_materials() {
     assert!(subdivided(CUBE, Subdivision::Auto).unwrap().cage.is_some());
     let error = subdivided("v 0 0 0\nv nan 0 0\nv 0 1 0\nf 1 2 3\n", Subdivision::Level(1)).err().unwrap();
     assert!(error.contains("a.obj:2: this vertex is not finite, and its neighbours cannot be subdivided"), "{error}");
+}
+
+#[test]
+fn loops_scheme_divides_triangles_into_triangles() {
+    let by = |level: u32| subdivided_by(CUBE, Subdivision::Level(level), SubdivisionScheme::Loop).unwrap();
+    for level in 1..4 {
+        let source = by(level);
+        let mesh = source.mesh.triangles().unwrap();
+        assert_eq!(mesh.triangles.len(), 12 << (2 * level), "the faces of the cube are two triangles each");
+        // The limit of a corner with five neighbours: between the corner and its neighbours' mean.
+        let most = mesh.positions.as_flattened().iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+        assert!((0.5..0.95).contains(&most), "{most}");
+    }
 }

@@ -21,7 +21,7 @@ fn read_text(text: &str) -> Indexed {
 
 fn error(file: &[u8]) -> String {
     let path = Path::new("a.ply");
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
     let built = read(file).map_err(|fault| fault.of(path)).and_then(|mesh| mesh.finish(path, &options));
     built.err().map(|e| e.to_string()).unwrap_or_default()
 }
@@ -141,7 +141,9 @@ fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
     let body = "nan -nan(ind) 1.#QNAN nan nan\n0 0 0 0 1\n1 0 0 inf 1\n0 1 0 0 1\n3 1 2 3\n";
     let mesh = read_text(&text(&vertices, &format!("element face 1\n{LIST}"), body));
     assert_eq!((mesh.uvs[2], mesh.warnings.len()), ([0.0; 2], 1));
-    let parsed = mesh.finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None }).unwrap();
+    let parsed = mesh
+        .finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() })
+        .unwrap();
     let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Default::default()).unwrap();
     assert_eq!((source.points.len(), warnings.len()), (3, 1), "{warnings:?}");
 }
@@ -149,7 +151,7 @@ fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
 #[test]
 fn vertices_with_colours_are_shown_on_white() {
     let mut table = crate::materials::Materials::default();
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
     for (file, color) in [(rich_files()[1].clone(), 1.0), (simple("3 0 1 2\n", 1).into_bytes(), 0.8)] {
         let mesh = read(&file).unwrap().finish(Path::new("a.ply"), &options).unwrap();
         assert!(mesh.bytes() > 500);
@@ -217,7 +219,7 @@ fn a_cut_file_is_an_error_wherever_it_is_cut() {
 
 fn assert_sound_or_one_line(file: &[u8]) {
     let path = Path::new("a.ply");
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
     match read(file).map_err(|fault| fault.of(path)).and_then(|mesh| mesh.finish(path, &options)) {
         Err(e) => assert_eq!(e.to_string().lines().count(), 1, "{e}"),
         Ok(parsed) => {
@@ -256,7 +258,11 @@ fn polygons_are_subdivided_with_the_colours_of_faces() {
     let colors = "property uchar red\nproperty uchar green\nproperty uchar blue\n";
     let body = "0 0 0\n1 0 0\n2 0 0\n0 1 0\n1 1 0\n2 1 0\n4 0 1 4 3 255 0 0\n4 1 2 5 4 0 0 255\n";
     let file = text(&vertices, &format!("element face 2\n{LIST}{colors}"), body);
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(throng_scene::desc::Subdivision::Level(1)) };
+    let options = MeshOptions {
+        smooth_angle: 1.0,
+        subdivision: Some(throng_scene::desc::Subdivision::Level(1)),
+        scheme: Default::default(),
+    };
     let parsed = read_text(&file).finish(Path::new("a.ply"), &options).unwrap_or_else(|error| panic!("{error}"));
     let (source, _) = parsed.into_source("a", None, Wrap::Repeat, &mut crate::materials::Materials::default()).unwrap();
     let mesh = source.mesh.triangles().unwrap();

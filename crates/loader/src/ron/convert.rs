@@ -15,13 +15,13 @@ use super::{
         lights::{self, Lamp},
     },
 };
-use crate::{LoadError, cages::Cages};
+use crate::{LoadError, surfaces::Surfaces};
 use std::{path::PathBuf, sync::Arc};
 use throng_scene::{Metering, RenderDefaults, Scene, desc::SceneFile};
 
 /// Loads the text of a `.ron` file with `--set` overrides. The file may refer to any files. Files that its models refer to must be in the
-/// model's own folder or in a folder of `allow`. `camera` is the name of the only camera to use, if given. Cages of subdivision surfaces are
-/// still to be refined.
+/// model's own folder or in a folder of `allow`. `camera` is the name of the only camera to use, if given. Its surfaces are still
+/// to be refined and displaced.
 ///
 /// # Errors
 /// If the text or an override is invalid, or if a file that it refers to cannot be read or is invalid.
@@ -30,7 +30,7 @@ pub fn load(
     sets: &[(String, String)],
     allow: &[PathBuf],
     camera: Option<&str>,
-) -> Result<(Scene, Cages), LoadError> {
+) -> Result<(Scene, Surfaces), LoadError> {
     let (source, file) = file::read(source, sets)?;
     convert(&source, &file, allow, camera)
 }
@@ -39,7 +39,7 @@ pub fn load(
 ///
 /// # Errors
 /// If the description is invalid, or if a file that it refers to cannot be read or is invalid.
-pub fn build(desc: &SceneFile) -> Result<(Scene, Cages), LoadError> {
+pub fn build(desc: &SceneFile) -> Result<(Scene, Surfaces), LoadError> {
     let source = Source { pictures: desc.pictures.clone(), ..Source::default() };
     convert(&source, desc, &[], None)
 }
@@ -49,14 +49,14 @@ fn convert(
     file: &SceneFile,
     allow: &[PathBuf],
     chosen_camera: Option<&str>,
-) -> Result<(Scene, Cages), LoadError> {
+) -> Result<(Scene, Surfaces), LoadError> {
     let (mut scene, lamps) = surroundings(source, file)?;
     let mut loader = Loader::new(source, file, allow)?;
     let rows = loader.materials()?;
     let meshes = loader.meshes(&rows)?;
     let placing = Placing::of(&loader, meshes, &rows)?;
     let table = loader.finish(&mut scene)?;
-    let cages = placing.add_to(&mut scene)?;
+    let surfaces = placing.add_to(&mut scene)?;
     let names = Names::of(&scene);
     let (camera, cuts, shots) = camera::convert(source, file, &scene, &names, chosen_camera)?;
     let viewpoints = camera::all(source, file, &scene, &names)?;
@@ -72,7 +72,7 @@ fn convert(
     // After the camera, whose framing must not include them.
     lights::place(&mut scene, lamps);
     match scene.placement_tables.fault() {
-        None => Ok((scene, cages)),
+        None => Ok((scene, surfaces)),
         Some(fault) => Err(source.error(&Place::ROOT.key("instances"), fault)),
     }
 }

@@ -173,6 +173,11 @@ impl Entry<'_> {
                 }
             },
         };
+        if material.surface.is_displaced() {
+            let line =
+                format!("{name}: the displacement of `{}` is left out: meshes have `displacement`", material.name);
+            self.table.warn(line);
+        }
         // Names of MaterialX for the second set are those of its nodes, and of common exporters.
         let uv_set = |name: &str| u32::from(["st1", "UV1", "UVMap1", "map2"].contains(&name));
         let mut convert = Convert {

@@ -3,31 +3,33 @@
 use super::Stage;
 use crate::{
     LoadError, LoadOptions,
-    cages::Cages,
     materials::{Materials, Slots},
     meshes::{MeshFormat, MeshOptions},
+    surfaces::Surfaces,
 };
 use glam::Affine3;
 use std::{f32::consts::FRAC_PI_3, path::Path};
-use throng_scene::{CLAY, Material, Mesh, Scene, Shape, Wrap};
+use throng_scene::{CLAY, Material, Mesh, Scene, Shape, Wrap, desc::SubdivisionScheme};
 
 /// Loads a file of `format` as a complete scene, but for a subdivision surface whose level is chosen by size.
 ///
 /// # Errors
 /// As [`MeshFormat::parse`]. Also if a texture is missing or damaged.
-pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<(Scene, Cages), LoadError> {
+pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Result<(Scene, Surfaces), LoadError> {
     let mut table = Materials::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let of_mesh = MeshOptions { smooth_angle: FRAC_PI_3, subdivision: options.model.subdivision };
+    let (subdivision, scheme) = (options.model.subdivision, SubdivisionScheme::default());
+    let of_mesh = MeshOptions { smooth_angle: FRAC_PI_3, subdivision, scheme };
     let parsed = format.parse(path, &of_mesh, &options.model.allow_dirs)?;
     let (mut model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();
     let mut scene = Scene { warnings, settings: super::settings(options), ..Scene::default() };
     color_like_clay(&mut table, &model.mesh);
-    let cages = model.cage.take().map(|cage| (scene.meshes.len() as u32, *cage));
+    let mut surfaces = Surfaces::default();
+    surfaces.take(scene.meshes.len() as u32, &mut model);
     super::add(&mut scene, &mut slots, model, Affine3::from_quat(options.rotation()));
     Stage::new(options).set(&mut scene, table, slots)?;
-    Ok((scene, cages.into_iter().collect()))
+    Ok((scene, surfaces))
 }
 
 /// Gives materials without any properties the colour of clay, unless vertices have colours. White would hardly show the shape.

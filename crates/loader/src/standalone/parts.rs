@@ -292,6 +292,7 @@ impl<'a> Build<'a> {
             actor: ACTOR,
             refit: RefitPolicy::default(),
             pieces: vec![piece],
+            displacement: None,
         });
         (mesh, slot_base)
     }

@@ -3,13 +3,13 @@
 use super::{Stage as Surroundings, settings};
 use crate::{
     LoadError, LoadOptions,
-    cages::Cages,
     materials::{Materials, Slots},
     options::{CameraChoice, choose},
     ron::{
         file::Source,
         placing::{Placing, resolved::Resolved},
     },
+    surfaces::Surfaces,
     usd::{self, Clock, Contents, Converter, PLAIN, cameras, lights},
 };
 use glam::DAffine3;
@@ -20,11 +20,11 @@ use throng_usd::Stage;
 /// Longest side of the picture of a camera, in pixels.
 const LONGEST: f32 = 960.0;
 
-/// Loads a stage as a complete scene, but for its subdivision surfaces, which are still to be refined. Passes it to `inspect` first.
+/// Loads a stage as a complete scene, but for its surfaces, which are still to be refined and displaced. Passes it to `inspect` first.
 ///
 /// # Errors
 /// As [`usd::read`]. Also if the stage lacks the selected camera, or if nothing is visible.
-pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) -> Result<(Scene, Cages), LoadError> {
+pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) -> Result<(Scene, Surfaces), LoadError> {
     let stage = usd::read(path, &options.usd()?)?;
     inspect(&stage);
     let chosen = chosen_camera(&stage, options).map_err(|message| LoadError::file(path, message))?;
@@ -46,7 +46,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let (source, file) = (Source { path: path.into(), ..Source::default() }, SceneFile::default());
     let placing = Placing::of_lists(&source, &file, sources, &Resolved { lists, names, top });
     let placed = placing.and_then(|placing| placing.add_to(&mut scene));
-    let cages = placed.map_err(|error| LoadError::file(path, error.message()))?;
+    let surfaces = placed.map_err(|error| LoadError::file(path, error.message()))?;
     let slots = Slots::of(std::mem::take(&mut scene.material_slots));
     scene.lights = lit.lights;
     let in_file = |line: &String| format!("{}: {line}", path.display());
@@ -95,7 +95,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         // Whoever placed lights and a camera has chosen how bright the picture is.
         scene.settings.metering = Metering::Off;
     }
-    Ok((scene, cages))
+    Ok((scene, surfaces))
 }
 
 /// Gives all objects the colour of clay if none has a material or a colour. White would hardly show their shape.

@@ -89,8 +89,12 @@ fn triangles_that_are_not_finite_are_left_out_with_their_place() {
     let text = text_file(&SQUARE).replace("vertex 0e0 1 0", "vertex nan 1 0");
     let files = [(binary_file("a", &triangles), "a.stl: at byte 134"), (text.into_bytes(), "a.stl:13")];
     for (file, place) in files {
-        let parsed = parse(&file)
-            .and_then(|mesh| mesh.finish(Path::new("a.stl"), &MeshOptions { smooth_angle: 1.0, subdivision: None }));
+        let parsed = parse(&file).and_then(|mesh| {
+            mesh.finish(
+                Path::new("a.stl"),
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+            )
+        });
         let mut table = Default::default();
         let (source, warnings) = parsed.unwrap().into_source("a", None, Wrap::Repeat, &mut table).unwrap();
         assert_eq!(source.point_triangles, [[0, 1, 2]]);

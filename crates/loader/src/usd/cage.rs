@@ -20,6 +20,8 @@ use throng_usd::{
 pub struct Subdivisions<'a> {
     pub level: Subdivision,
     pub clock: &'a Clock,
+    /// Whether materials displace the mesh.
+    pub is_displaced: bool,
 }
 
 impl Subdivisions<'_> {
@@ -35,7 +37,7 @@ impl Subdivisions<'_> {
         let level = match self.level {
             Subdivision::Level(0) => return None,
             // Smaller triangles would show the same surface.
-            Subdivision::Auto if mesh.scheme == usd::Scheme::Bilinear => return None,
+            Subdivision::Auto if mesh.scheme == usd::Scheme::Bilinear && !self.is_displaced => return None,
             Subdivision::Level(level) => Some(level),
             Subdivision::Auto => None,
         };

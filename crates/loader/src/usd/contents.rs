@@ -4,10 +4,11 @@ use super::{
     cage::Subdivisions,
     clock::Clock,
     curves, deform,
-    materials::{StageMaterials, Wearer, needs},
+    materials::{Heights, StageMaterials, Wearer, needs},
     mesh::{self, Needs},
 };
 use crate::{
+    displacement::MeshDisplacement,
     geometry::{shapes, transform::is_invertible},
     materials::Materials,
     meshes::MeshSource,
@@ -78,6 +79,8 @@ impl Contents {
     pub fn replace_materials(&mut self, row: u32) {
         self.lists.iter_mut().flatten().for_each(|item| item.materials.clear());
         self.sources.iter_mut().flat_map(|source| &mut source.materials).for_each(|own| *own = row);
+        // Displacement belongs to the materials.
+        self.sources.iter_mut().for_each(|source| source.displacement = None);
     }
 }
 
@@ -106,6 +109,8 @@ struct SourceKey {
     /// Materials of a mesh with several slots; otherwise empty.
     materials: Vec<u32>,
     skeleton: u32,
+    /// Materials that displace the mesh, by slot; empty if none does.
+    displacing: Vec<u32>,
 }
 
 /// Converts a stage. `outer` transforms the world's objects.
@@ -115,6 +120,7 @@ pub struct Converter<'a> {
     outer: DAffine3,
     pub table: &'a mut Materials,
     materials: StageMaterials<'a>,
+    heights: Heights<'a>,
     /// Radiance of shapes in the world that emit light, by their names.
     emitters: HashMap<&'a str, Vec3>,
     source_of: HashMap<SourceKey, Option<usize>>,
@@ -135,6 +141,7 @@ impl<'a> Converter<'a> {
             outer,
             table,
             materials: StageMaterials::new(stage, file, outer.matrix3.determinant().abs().cbrt() as f32),
+            heights: Heights::new(stage),
             emitters: HashMap::new(),
             source_of: HashMap::new(),
             spheres: None,
@@ -177,6 +184,7 @@ impl<'a> Converter<'a> {
             Some(world) => world.extend(self.lamps),
             None => self.out.lists.push(self.lamps),
         }
+        self.out.warnings.append(&mut self.heights.warnings);
         self.out
     }
 
@@ -262,12 +270,13 @@ impl<'a> Converter<'a> {
             });
         }
         let several = if rows.len() > 1 { rows.clone() } else { Vec::new() };
-        let key = SourceKey { shape: number, needs: needs.clone(), materials: several, skeleton };
+        let displacing = self.heights.displacing(materials, shape);
+        let key = SourceKey { shape: number, needs: needs.clone(), materials: several, skeleton, displacing };
         let known = self.source_of.get(&key).copied();
         let source = match known {
             Some(known) => known,
             None => {
-                let made = self.source(shape, &needs, rows, skeleton);
+                let made = self.source(shape, (&needs, &key.displacing), rows, skeleton);
                 let index = made.map(|source| {
                     self.out.sources.push(source);
                     self.out.sources.len() - 1
@@ -279,7 +288,13 @@ impl<'a> Converter<'a> {
         Some(Placeable { target: Target::Mesh(source?), row, from: from_source(&shape.kind) })
     }
 
-    fn source(&mut self, shape: &Shape, needs: &Needs, rows: Vec<u32>, skeleton: u32) -> Option<MeshSource> {
+    fn source(
+        &mut self,
+        shape: &Shape,
+        (needs, displacing): (&Needs, &[u32]),
+        rows: Vec<u32>,
+        skeleton: u32,
+    ) -> Option<MeshSource> {
         let name = shape.name.trim_start_matches('/');
         let row = rows[0];
         let solid = match &shape.kind {
@@ -289,8 +304,12 @@ impl<'a> Converter<'a> {
                 let moving = deform::moving(mesh, built, skeleton, &self.clock);
                 let mut source = MeshSource::of_triangles(name, moving.mesh, rows, Vec::new(), Vec::new());
                 source.motion = moving.motion;
-                let subdivision = Subdivisions { level: self.subdivision, clock: &self.clock };
+                let displacement = self.heights.displacement(displacing, shape, needs);
+                let is_displaced = displacement.is_some();
+                let subdivision = Subdivisions { level: self.subdivision, clock: &self.clock, is_displaced };
                 source.cage = subdivision.cage(shape, mesh, needs, skeleton, &mut self.out.warnings).map(Box::new);
+                let smooth = source.cage.is_some();
+                source.displacement = displacement.map(|own| Box::new(MeshDisplacement { smooth, ..own }));
                 return Some(source);
             }
             ShapeKind::Curves(set) => {
@@ -612,5 +631,6 @@ pub fn lamp(name: &str, shape: SceneShape, row: u32) -> MeshSource {
         point_triangles: Vec::new(),
         motion: MeshMotion::Still,
         cage: None,
+        displacement: None,
     }
 }

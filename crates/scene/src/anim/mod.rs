@@ -32,5 +32,6 @@ pub use transforms::{
     hidden_instances, instance_world, ordered_transforms, shown_instances, shown_meshes, way_world, world_transforms,
 };
 pub use vertices::{
-    BindPose, Deformed, deform, refine, shape, shape_at, shape_of_curves, shape_shutter_keys, turn_mirrored,
+    BindPose, Deformed, bind_tangents, deform, displace, refine, shape, shape_at, shape_of_curves, shape_shutter_keys,
+    turn_mirrored,
 };

@@ -1,11 +1,15 @@
 //! The `meshes` section, and models in files.
 
 use super::{
-    BoxSize, Cone, Cuboid, CurvesFile, Cylinder, Disc, Finite, Fur, Quad, RibbonDesc, TerrainDesc, Torus, values,
+    BoxSize, Cone, Cuboid, CurvesFile, Cylinder, Disc, DisplacementDesc, Finite, Fur, Quad, RibbonDesc, TerrainDesc,
+    Torus, values,
 };
 use crate::{TriangleMesh, Wrap, rig::RefitPolicy};
-use serde::Deserialize;
-use std::str::FromStr;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, Visitor},
+};
+use std::{fmt, str::FromStr};
 use throng_base::choice::choice;
 
 /// An entry of the `meshes` section, by its name: a shape in its own coordinate space. Placements copy it into the scene.
@@ -55,10 +59,16 @@ pub struct MeshFile {
     /// placed on y = 0. Default: none, the mesh keeps the file's coordinates.
     #[serde(default)]
     pub fit: Option<BoxSize>,
-    /// Level of the Catmull-Clark surface whose control points are those of an .obj or .ply file, 1 to 7; 0 keeps the faces. Each level has
-    /// four times as many triangles. Default 0.
+    /// Level of the subdivision surface whose control points are those of an .obj or .ply file, 1 to 7, or `"auto"`; 0 keeps the faces. Each
+    /// level has four times as many triangles. Default 0.
+    #[serde(default = "faces")]
+    pub subdivision: Subdivision,
+    /// Scheme of the subdivision surface: `catmull_clark` (default), or `loop`, which divides triangles and is smoother for them.
     #[serde(default)]
-    pub subdivision: u32,
+    pub scheme: SubdivisionScheme,
+    /// Displacement of the vertices of an .obj, .ply or .stl file. Default: none.
+    #[serde(default)]
+    pub displacement: Option<DisplacementDesc>,
 }
 
 impl MeshFile {
@@ -140,13 +150,29 @@ pub struct UsdFile {
     /// As [`MeshFile::fit`], with the bounds at the first frame.
     #[serde(default)]
     pub fit: Option<BoxSize>,
-    /// Level of subdivision surfaces, 0 (their cages) to 7: each level has four times as many triangles. Default: by their largest size in
-    /// pixels over the whole film.
+    /// Level of subdivision surfaces, 0 (their cages) to 7, or `"auto"` (default).
     #[serde(default)]
-    pub subdivision: Option<u32>,
+    pub subdivision: Subdivision,
 }
 
-/// Level of subdivision surfaces.
+fn faces() -> Subdivision {
+    Subdivision::Level(0)
+}
+
+choice! {
+    /// Schemes of subdivision surfaces of .obj and .ply files.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SubdivisionScheme = CatmullClark {
+        /// Catmull and Clark: faces of any shape become quads. The default.
+        CatmullClark = "catmull_clark",
+        /// Loop: triangles become triangles. Other faces are divided as triangles.
+        Loop = "loop",
+    }
+}
+
+/// Level of subdivision surfaces: a whole number from 0 (their cages) to 7, each of which has four times as many triangles as the one before,
+/// or `"auto"`: edges have at most about four pixels where the film shows a surface nearest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subdivision {
     /// By their largest size in pixels over the whole film.
@@ -154,6 +180,34 @@ pub enum Subdivision {
     Auto,
     /// This level, 0 (their cages) to [`MOST_SUBDIVISION`].
     Level(u32),
+}
+
+impl<'de> Deserialize<'de> for Subdivision {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_any(SubdivisionVisitor)
+    }
+}
+
+struct SubdivisionVisitor;
+
+impl Visitor<'_> for SubdivisionVisitor {
+    type Value = Subdivision;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "\"auto\", or a level from 0 to {MOST_SUBDIVISION}")
+    }
+
+    fn visit_u64<E: Error>(self, level: u64) -> Result<Subdivision, E> {
+        self.visit_str(&level.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, level: i64) -> Result<Subdivision, E> {
+        self.visit_str(&level.to_string())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Subdivision, E> {
+        text.parse().map_err(|fix| E::custom(format!("subdivision {text}: {fix}")))
+    }
 }
 
 /// The finest level of subdivision surfaces.

@@ -26,6 +26,7 @@ mod air;
 mod camera;
 mod curve;
 mod curves_file;
+mod displacement;
 mod environment;
 mod file;
 mod fur;
@@ -49,12 +50,13 @@ pub use camera::{
 };
 pub use curve::{BezierCurve, CatmullRomCurve, CurveDesc, GltfCurve, ObjCurve};
 pub use curves_file::{CurvesFile, StrandBasis};
+pub use displacement::DisplacementDesc;
 pub use environment::{Constant, EnvironmentDesc, EnvironmentImage, Gradient, Moon, SunSky};
 pub use file::SceneFile;
 pub use fur::{Fur, FurRules, FurWind, StrandProfile};
 pub use light::{DiscLight, LightDesc, PointLight, RectangleLight, SpotLight, SunLight};
 pub use material::*;
-pub use mesh::{GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, UsdFile};
+pub use mesh::{GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, SubdivisionScheme, UsdFile};
 pub use motion::{
     BendDesc, Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase,
     Rotations, Shake, Spin, Sway, Towards, Turns, Wave,

@@ -3,6 +3,7 @@
 #[doc(hidden)]
 pub mod animated;
 pub mod bend;
+mod displacement;
 pub mod motion;
 pub mod placement_table;
 pub mod placements;

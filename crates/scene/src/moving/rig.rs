@@ -3,7 +3,8 @@
 //! Loaders make rigs from glTF files; `anim` evaluates them at a time. Units and spaces are glTF's: right-handed, Y up, seconds. A rig's
 //! root space is the space of its model.
 
-pub use super::surface::{Block, Pattern, Stencils, SubdivisionSurface};
+pub use super::displacement::{Displacement, Groups, SAME_NORMAL};
+pub use super::surface::{Block, Group, Pattern, Rows, Stencils, SubdivisionSurface};
 use crate::animated::Track;
 use glam::{Affine3, Quat, Vec3};
 use std::sync::Arc;
@@ -205,6 +206,8 @@ pub struct DeformingMesh {
     pub refit: RefitPolicy,
     /// Runs of the mesh's vertices, in order and without gaps.
     pub pieces: Vec<Piece>,
+    /// How all vertices are displaced in the end. The bind pose is not displaced.
+    pub displacement: Option<Arc<Displacement>>,
 }
 
 /// A run of a deforming mesh's vertices with one kind of deformation: morph targets first, then a skin or a node.

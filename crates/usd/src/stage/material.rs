@@ -76,6 +76,8 @@ pub struct Surface {
     pub sheen_roughness: Input<f32>,
     /// A film whose interference colours the reflection.
     pub film: Film,
+    /// Distance by which the surface is moved along its normals, in units of the mesh.
+    pub displacement: Input<f32>,
 }
 
 /// A clear or cloudy body.
@@ -127,6 +129,7 @@ impl Default for Surface {
             sheen_color: Input::of([0.0; 3]),
             sheen_roughness: Input::of(0.0),
             film: Film { weight: Input::of(0.0), thickness: 400.0, ior: 1.3 },
+            displacement: Input::of(0.0),
         }
     }
 }
@@ -142,8 +145,8 @@ impl Surface {
     /// The inputs that are numbers.
     pub fn numbers(&self) -> impl Iterator<Item = &Input<f32>> {
         let Self { metallic, roughness, clearcoat, clearcoat_roughness, opacity, .. } = self;
-        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, .. } = self;
-        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity];
+        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, displacement, .. } = self;
+        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity, displacement];
         first.into_iter().chain([specular, transmission, diffuse_transmission, sheen_roughness, &film.weight])
     }
 
@@ -154,14 +157,19 @@ impl Surface {
         colors.chain(numbers).chain(&self.normal).chain(&self.clearcoat_normal)
     }
 
+    /// Whether the surface is moved anywhere.
+    pub fn is_displaced(&self) -> bool {
+        self.displacement.source.is_some() || self.displacement.value != 0.0
+    }
+
     /// Calls `change` with each picture that is read.
     pub fn for_each_read(&mut self, change: &mut dyn FnMut(&mut Read)) {
         let Self { diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color, .. } = self;
         let colors = [diffuse_color, emissive_color, specular_tint, diffuse_transmission_color, sheen_color];
         let colors = colors.into_iter().chain(&mut self.specular_color);
         let Self { metallic, roughness, clearcoat, clearcoat_roughness, opacity, .. } = self;
-        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, .. } = self;
-        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity];
+        let Self { specular, transmission, diffuse_transmission, sheen_roughness, film, displacement, .. } = self;
+        let first = [metallic, roughness, clearcoat, clearcoat_roughness, opacity, displacement];
         let rest = [specular, transmission, diffuse_transmission, sheen_roughness, &mut film.weight];
         let numbers = first.into_iter().chain(rest).filter_map(|input| input.source.as_mut());
         let sources = colors.filter_map(|input| input.source.as_mut()).chain(numbers);

@@ -1,6 +1,7 @@
 //! Faces of files that store polygons as fans of triangles.
 
 use std::ops::Range;
+use throng_scene::desc::SubdivisionScheme;
 
 /// Polygons.
 pub struct Faces<C> {
@@ -11,6 +12,17 @@ pub struct Faces<C> {
 }
 
 impl<C: Copy> Faces<C> {
+    /// As [`Self::of`], for a scheme. Loop's scheme divides triangles only.
+    pub fn for_scheme(
+        scheme: SubdivisionScheme,
+        triangles: &[[C; 3]],
+        fans: &[Range<u32>],
+        point: impl Fn(C) -> u32,
+    ) -> Self {
+        let fans = if scheme == SubdivisionScheme::Loop { &[][..] } else { fans };
+        Self::of(triangles, fans, point)
+    }
+
     /// The faces of triangles, of which some ranges are fans. Corners at the point of the corner before them are left out, and so are faces
     /// with fewer than three others.
     pub fn of(triangles: &[[C; 3]], fans: &[Range<u32>], point: impl Fn(C) -> u32) -> Self {

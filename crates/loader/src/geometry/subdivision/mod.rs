@@ -28,12 +28,21 @@ use crate::budget;
 use glam::Vec4;
 use throng_scene::{
     TriangleMesh,
-    desc::MOST_SUBDIVISION,
+    desc::{MOST_SUBDIVISION, SubdivisionScheme},
     rig::{Stencils, SubdivisionSurface},
 };
 
 /// Maximum number of faces at a point, since the work of its faces is quadratic.
 const MOST_VALENCE: u32 = 256;
+
+impl From<SubdivisionScheme> for Scheme {
+    fn from(scheme: SubdivisionScheme) -> Self {
+        match scheme {
+            SubdivisionScheme::CatmullClark => Self::CatmullClark,
+            SubdivisionScheme::Loop => Self::Loop,
+        }
+    }
+}
 
 /// How faces are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +182,11 @@ impl Cage {
         }
     }
 
+    /// Moves the points of the cage at rest.
+    pub fn map_points(&mut self, map: impl Fn([f32; 3]) -> [f32; 3]) {
+        self.points.iter_mut().for_each(|point| *point = map(*point));
+    }
+
     /// Points of the cage at rest.
     pub fn points(&self) -> &[[f32; 3]] {
         &self.points
@@ -215,7 +229,12 @@ impl Cage {
             return None;
         }
         let stencils = stencils::of::<3>(&self.topology, &layout, self.rules, level);
-        let surface = SubdivisionSurface { cage: self.points.clone(), stencils, copies: layout.copies.clone() };
+        let surface = SubdivisionSurface {
+            cage: self.points.clone(),
+            stencils,
+            copies: layout.copies.clone(),
+            directions: Vec::new(),
+        };
         let mut mesh = TriangleMesh {
             positions: vec![[0.0; 3]; surface.stencils.len()],
             normals: if self.rules.linear { Vec::new() } else { vec![[0.0; 3]; surface.stencils.len()] },
@@ -235,10 +254,14 @@ impl Cage {
 
 /// All results of stencils.
 fn values(stencils: &Stencils<1>, controls: &[Vec4]) -> Vec<Vec4> {
+    let controls: Vec<[f32; 4]> = controls.iter().map(Vec4::to_array).collect();
     let mut values = Vec::with_capacity(stencils.len());
     let mut gathered = Vec::new();
     for block in &stencils.blocks {
-        stencils.evaluate(block, controls, &mut gathered, |_, [value]| values.push(value));
+        stencils.evaluate(block, &controls, &mut gathered, |rows, [value]| {
+            let lanes = value.map(|component| component.to_array());
+            values.extend(rows.lanes().map(|(_, lane)| Vec4::from_array(lanes.map(|component| component[lane]))));
+        });
     }
     values
 }

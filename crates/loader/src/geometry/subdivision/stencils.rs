@@ -49,7 +49,7 @@ fn pattern<const W: usize>(patch: &Patch, grid: &Grid, rules: Rules, level: u32)
     }
     let last = &levels[levels.len() - 1];
     let width = patch.topology.vertex_sharpness.len();
-    let mut weights = Vec::with_capacity(width * grid.len() as usize);
+    let mut weights: Vec<[f32; W]> = Vec::with_capacity(width * grid.len() as usize);
     for corner in grid.corners_of_rows(&levels) {
         let limit = if rules.linear {
             let position = last.weights.row(last.topology.vertex(corner)).to_vec();
@@ -61,5 +61,5 @@ fn pattern<const W: usize>(patch: &Patch, grid: &Grid, rules: Rules, level: u32)
         let sums = [&limit.position, u, v];
         weights.extend((0..width).map(|control| std::array::from_fn(|sum| sums[sum][control] as f32)));
     }
-    Pattern { width: width as u32, weights }
+    Pattern::new(width, &weights)
 }

@@ -137,7 +137,8 @@ fn weights_sum_to_one_and_tangents_to_zero() {
     polygons.creases = vec![([5, 6], 2.2), ([6, 10], 10.0)];
     for refined in [refined(points, polygons, 3), refined(octahedron().0, octahedron().1, 2)] {
         for pattern in &refined.surface.stencils.patterns {
-            for row in pattern.weights.chunks(pattern.width as usize) {
+            let rows = (0..).map(|row| pattern.row(row)).take_while(|row| !row.is_empty());
+            for row in rows {
                 let sums = row.iter().fold([0.0; 3], |sum, weights| std::array::from_fn(|i| sum[i] + weights[i]));
                 assert!((sums[0] - 1.0).abs() < 1e-5 && sums[1].abs() < 1e-4 && sums[2].abs() < 1e-4, "{sums:?}");
             }
@@ -278,9 +279,10 @@ fn a_moved_cage_moves_its_vertices() {
 
 #[test]
 fn shapes_of_a_deforming_cage_have_positions_normals_and_tangents() {
-    let Refined { mut mesh, surface } = refined(cube_points(), cube(), 2);
+    let Refined { mut mesh, mut surface } = refined(cube_points(), cube(), 2);
     let across = |normal: &[f32; 3]| Vec3::from(*normal).any_orthonormal_vector().extend(-1.0).to_array();
     mesh.tangents = mesh.normals.iter().map(across).collect();
+    throng_scene::anim::bind_tangents(&mut surface, &mesh.tangents);
     // The cage is turned about z by a quarter.
     let offsets = cube_points().into_iter().map(|[x, y, _]| [-y - x, x - y, 0.0]).collect();
     let target = MorphTarget { positions: offsets, ..MorphTarget::default() };
@@ -295,7 +297,8 @@ fn shapes_of_a_deforming_cage_have_positions_normals_and_tangents() {
         deformers: Arc::new(Deformers { targets: vec![target], ..Deformers::default() }),
         surface: Some(Arc::new(surface)),
     };
-    let deforming = DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece] };
+    let deforming =
+        DeformingMesh { mesh: 0, actor: 0, refit: RefitPolicy::default(), pieces: vec![piece], displacement: None };
     let (mut pose, mut out) = (RigPose::default(), Deformed::default());
     pose.evaluate(&rig, &[], 0.0);
     throng_scene::anim::shape(&mesh, &deforming, &rig, &pose, &mut out);

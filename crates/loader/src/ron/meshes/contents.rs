@@ -1,9 +1,10 @@
 //! Materials and meshes of a scene file.
 
-use super::{curves::Curves, fur, land::Land, model_entry, shapes, strands};
+use super::{curves::Curves, displaced, fur, land::Land, model_entry, shapes, strands};
 use crate::{
     LoadError,
     budget::Budget,
+    displacement::{self, Displaced},
     extension,
     geometry::fit::Fit,
     geometry::shapes as triangles,
@@ -33,10 +34,7 @@ use std::{
 use throng_base::math::Aabb;
 use throng_scene::{
     Material, Mesh, NONE, Scene, Shape, TriangleMesh,
-    desc::{
-        BoxSize, CurvesFile, Fur, GltfFile, MOST_SUBDIVISION, MaterialDesc, MeshDesc, MeshFile, SceneFile, Subdivision,
-        UsdFile,
-    },
+    desc::{BoxSize, CurvesFile, Fur, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile, UsdFile},
     rig::Clip,
 };
 use throng_usd::{Stage, StageOptions};
@@ -53,6 +51,8 @@ pub struct Loader<'a> {
     pub table: Materials,
     pub warnings: Vec<String>,
     pub doubts: Vec<String>,
+    /// The meshes that were displaced.
+    displaced: Vec<Displaced>,
     /// The models that are groups.
     pub groups: Vec<ModelGroup>,
 }
@@ -65,8 +65,19 @@ impl<'a> Loader<'a> {
     pub fn new(source: &'a Source, file: &'a SceneFile, allow: &'a [PathBuf]) -> Result<Self, LoadError> {
         let budget = Budget::new(None);
         let curves = Curves::read(source, file, allow, &budget)?;
-        let (warnings, doubts, groups) = (Vec::new(), Vec::new(), Vec::new());
-        Ok(Self { source, file, allow, curves, budget, table: Materials::default(), warnings, doubts, groups })
+        let (warnings, doubts, displaced, groups) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Ok(Self {
+            source,
+            file,
+            allow,
+            curves,
+            budget,
+            table: Materials::default(),
+            warnings,
+            doubts,
+            displaced,
+            groups,
+        })
     }
 
     /// Moves the materials, their textures and all warnings into the scene. Returns the table for materials whose values have keys.
@@ -81,6 +92,7 @@ impl<'a> Loader<'a> {
         scene.warnings = self.warnings;
         scene.warnings.extend(warnings);
         scene.doubts = self.doubts;
+        scene.notes.extend(displacement::note(&self.displaced));
         Ok(table)
     }
 
@@ -98,7 +110,9 @@ impl<'a> Loader<'a> {
     pub fn meshes(&mut self, rows: &[u32]) -> Result<Vec<MeshSource>, LoadError> {
         let all = Place::ROOT.key("meshes");
         let entries = self.file.meshes.0.iter().map(|(name, desc)| match desc {
-            MeshDesc::File(mesh) if is_gltf(Path::new(&mesh.file)) => (name, MeshDesc::Gltf(mesh.as_model())),
+            MeshDesc::File(mesh) if is_gltf(Path::new(&mesh.file)) && mesh.displacement.is_none() => {
+                (name, MeshDesc::Gltf(mesh.as_model()))
+            }
             _ => (name, desc.clone()),
         });
         let entries: Vec<(&String, MeshDesc)> = entries.collect();
@@ -250,6 +264,9 @@ impl<'a> Loader<'a> {
                 if let Some(size) = desc.fit {
                     self.fit(&source.mesh.bounds(), size, place)?.mesh(&mut source);
                 }
+                if let Some(displacement) = &desc.displacement {
+                    self.displaced.extend(displaced::apply(self.source, displacement, &mut source, place)?);
+                }
                 source
             }
             (MeshDesc::Gltf(desc), Parsed::Gltf { model, is_shared }) => {
@@ -385,14 +402,7 @@ impl<'a> Loader<'a> {
         let path = self.source.resolve(&desc.file);
         let outer = usd::upright(stage);
         let mut converter = Converter::new(stage, &path, &mut self.table, outer);
-        converter.subdivide(match desc.subdivision {
-            None => Subdivision::Auto,
-            Some(level @ 0..=MOST_SUBDIVISION) => Subdivision::Level(level),
-            Some(level) => {
-                let message = format!("subdivision {level} is not 0 to {MOST_SUBDIVISION}");
-                return Err(self.source.error(&place.key("subdivision"), message));
-            }
-        });
+        converter.subdivide(desc.subdivision);
         let lit = usd::lights::convert(stage, &path, &mut converter, &outer);
         let mut contents = converter.finish();
         let in_file = |line: &String| format!("{}: {line}", path.display());
@@ -473,21 +483,18 @@ fn parse_mesh(
     if !crate::files::exists(&path) {
         return fail(format!("the mesh file {name} does not exist: check the path"));
     }
+    if desc.displacement.is_some() && is_gltf(&path) {
+        let message = format!("{name} is a glTF file, which is not displaced: export the mesh as .obj or .ply");
+        return Err(source.error(&place.key("displacement"), message));
+    }
     let Some(format) = meshes::format_of(&crate::extension(&path)) else {
         let known = meshes::extensions();
         return fail(format!("{name} is no mesh file: convert it to one of {known}"));
     };
-    let subdivision = match desc.subdivision {
-        0 => None,
-        1..=MOST_SUBDIVISION if format.has_polygons() => Some(Subdivision::Level(desc.subdivision)),
-        1..=MOST_SUBDIVISION => {
-            let message = format!("{name} has no faces to subdivide: use an .obj or .ply file");
-            return Err(source.error(&place.key("subdivision"), message));
-        }
-        level => {
-            let message = format!("subdivision {level} is not 0 to {MOST_SUBDIVISION}");
-            return Err(source.error(&place.key("subdivision"), message));
-        }
-    };
-    format.parse(&path, &MeshOptions { smooth_angle, subdivision }, allow)
+    let options = MeshOptions { smooth_angle, subdivision: Some(desc.subdivision), scheme: desc.scheme };
+    if options.subdivides().is_some() && !format.has_polygons() {
+        let message = format!("{name} has no faces to subdivide: use an .obj or .ply file");
+        return Err(source.error(&place.key("subdivision"), message));
+    }
+    format.parse(&path, &options, allow)
 }

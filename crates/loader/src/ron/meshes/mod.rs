@@ -2,6 +2,7 @@
 
 pub mod contents;
 pub mod curves;
+mod displaced;
 mod follow;
 mod fur;
 mod land;

@@ -9,11 +9,11 @@ use super::{
 };
 use crate::{
     LoadError,
-    cages::Cages,
     meshes::MeshSource,
     model::MeshMotion,
     ron::{file::Source, meshes::contents::Loader, motions, names::Names, source::Place},
     subjects,
+    surfaces::Surfaces,
 };
 use std::{collections::HashMap, mem::take, sync::Arc};
 use throng_scene::{
@@ -69,17 +69,17 @@ impl<'a> Placing<'a> {
         Ok(Self { source, file, meshes, motions: Vec::new(), bends, unrolled })
     }
 
-    /// Adds the instances to a scene, and the meshes and motions that they use. Returns the cages of subdivision surfaces among its meshes.
+    /// Adds the instances to a scene, and the meshes and motions that they use. Returns the surfaces among its meshes that are not finished.
     ///
     /// # Errors
     /// If memory does not suffice for bending meshes, if there are too many nested copies, or if a motion faces an unknown object.
-    pub fn add_to(mut self, scene: &mut Scene) -> Result<Cages, LoadError> {
+    pub fn add_to(mut self, scene: &mut Scene) -> Result<Surfaces, LoadError> {
         scene.motions = self.unrolled.motions.order.iter().map(|used| self.motion(used)).collect();
-        let cages = self.add_meshes(scene)?;
+        let surfaces = self.add_meshes(scene)?;
         self.add_instances(scene)?;
         self.add_names(scene);
         scene.motions = self.aimed(scene)?;
-        Ok(cages)
+        Ok(surfaces)
     }
 
     fn motion(&self, used: &UsedMotion) -> Motion {
@@ -96,8 +96,8 @@ impl<'a> Placing<'a> {
         motions::of_copy(motion, used.copy)
     }
 
-    fn add_meshes(&mut self, scene: &mut Scene) -> Result<Cages, LoadError> {
-        let mut cages = Cages::new();
+    fn add_meshes(&mut self, scene: &mut Scene) -> Result<Surfaces, LoadError> {
+        let mut surfaces = Surfaces::default();
         let order = &self.unrolled.meshes.order;
         for used in order.iter().filter(|used| used.bent_by != NONE) {
             bent::check_room(self.source, self.file, &self.meshes, (used, &self.bends))?;
@@ -110,17 +110,17 @@ impl<'a> Placing<'a> {
             match self.bends.bend(used) {
                 Some(bend) => bent::add(scene, &mesh.mesh, &bend),
                 None => {
-                    let cage = if is_last { mesh.cage.take() } else { mesh.cage.clone() };
-                    cages.extend(cage.map(|cage| (number, *cage)));
                     if is_last {
+                        surfaces.take(number, mesh);
                         take_mesh(scene, mesh);
                     } else {
+                        surfaces.add(number, mesh.cage.clone(), mesh.displacement.clone());
                         scene.meshes.push(mesh.mesh.clone());
                     }
                 }
             }
         }
-        Ok(cages)
+        Ok(surfaces)
     }
 
     fn add_instances(&mut self, scene: &mut Scene) -> Result<(), LoadError> {

@@ -1,9 +1,11 @@
 //! Materials of a stage as rows of the material table.
 
 mod convert;
+mod heights;
 mod sources;
 
 pub use convert::Convert;
+pub use heights::Heights;
 pub use sources::optional;
 
 use super::mesh::Needs;

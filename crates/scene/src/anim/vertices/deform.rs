@@ -177,14 +177,10 @@ impl Chunk<'_> {
 
     /// Clamps all positions to the valid range, and returns their bounds.
     fn bounds(&mut self) -> Aabb {
-        let limit = Vec3A::splat(LARGEST_COORDINATE);
         let (mut min, mut max) = (Vec3A::INFINITY, Vec3A::NEG_INFINITY);
         for position in &mut *self.positions {
-            let mut p = Vec3A::from(*position);
-            if !p.abs().cmple(limit).all() {
-                p = in_range(p);
-                *position = p.into();
-            }
+            let p = in_range(Vec3A::from(*position));
+            *position = p.into();
             (min, max) = (min.min(p), max.max(p));
         }
         Aabb { min: min.into(), max: max.into() }
@@ -203,8 +199,14 @@ fn add<const N: usize>(to: &mut [[f32; N]], offsets: &[[f32; 3]], first: usize, 
     !offsets.is_empty() && !to.is_empty()
 }
 
+/// A position clamped to the valid range.
+#[inline]
+pub(super) fn in_range(p: Vec3A) -> Vec3A {
+    if p.abs().cmple(Vec3A::splat(LARGEST_COORDINATE)).all() { p } else { clamped(p) }
+}
+
 #[cold]
-fn in_range(p: Vec3A) -> Vec3A {
+fn clamped(p: Vec3A) -> Vec3A {
     let coordinate = |x: f32| {
         if x.is_nan() { 0.0 } else { x.clamp(-LARGEST_COORDINATE, LARGEST_COORDINATE) }
     };

@@ -2,6 +2,7 @@
 
 use super::{
     deform::{Movement, deform_part},
+    displace::displace_vertices,
     surface,
 };
 use crate::{
@@ -62,7 +63,7 @@ fn deform_pieces(bind: BindPose<'_>, deforming: &DeformingMesh, rig: &Rig, pose:
                 let rest = BindPose { positions: &surface.cage, normals: &[], tangents: &[] };
                 cage.reserve(&rest);
                 deform_part(rest, &movement, cage.part(0, surface.cage.len()));
-                surface::limit_surface(surface, &cage.positions, base, part)
+                surface::limit_surface(surface, &cage.positions, part)
             }
             None => deform_part(base, &movement, part),
         };
@@ -73,6 +74,9 @@ fn deform_pieces(bind: BindPose<'_>, deforming: &DeformingMesh, rig: &Rig, pose:
         }
         out.bounds = out.bounds.union(bounds);
         first = end;
+    }
+    if let Some(displacement) = &deforming.displacement {
+        out.bounds = displace_vertices(displacement, out.part(0, first));
     }
 }
 
@@ -133,6 +137,7 @@ mod tests {
                 piece(0, true, 0, skinned),
                 piece(1, false, NONE, morphed),
             ],
+            displacement: None,
         };
         let (mut pose, mut out) = (RigPose::default(), Deformed::default());
         pose.evaluate(&rig, &[], 0.0);

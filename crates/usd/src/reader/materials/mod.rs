@@ -145,7 +145,11 @@ impl Library {
         };
         let node: Node = node.clone();
         let mut evaluator = Evaluator::new(&self.values, &self.pictures, &mut self.notes);
-        let surface = surfaces::surface(&node, &mut evaluator);
+        let mut surface = surfaces::surface(&node, &mut evaluator);
+        let displacements = network::displacements(&self.values, prim);
+        if let (Some((_, node)), false) = (displacements.first(), surface.is_displaced()) {
+            surface.displacement = surfaces::displacement(node, &mut evaluator);
+        }
         if surfaces::is_finite(&surface) { surface } else { Surface::default() }
     }
 }

@@ -109,11 +109,21 @@ fn is_container(values: &Values, prim: &Prim) -> bool {
 /// The surface shaders of a material, with the render context of each output; empty for the universal one. That one comes first, then
 /// MaterialX's.
 pub fn surfaces(values: &Rc<Values>, material: &Prim) -> Vec<(String, Node)> {
+    shaders(values, material, "surface")
+}
+
+/// The displacement shaders of a material, as [`surfaces`].
+pub fn displacements(values: &Rc<Values>, material: &Prim) -> Vec<(String, Node)> {
+    shaders(values, material, "displacement")
+}
+
+/// The shaders at the outputs of a material with this name, with their render contexts.
+fn shaders(values: &Rc<Values>, material: &Prim, terminal: &str) -> Vec<(String, Node)> {
     let names = values.names(material);
-    let mut surfaces: Vec<(String, Node)> = names
+    let mut shaders: Vec<(String, Node)> = names
         .iter()
         .filter_map(|name| {
-            let context = name.as_str().strip_prefix("outputs:")?.strip_suffix("surface")?;
+            let context = name.as_str().strip_prefix("outputs:")?.strip_suffix(terminal)?;
             let context = if context.is_empty() { context } else { context.strip_suffix(':')? };
             match feed(values, material, name.as_str())? {
                 Feed::Output(node, _) => Some((context.to_owned(), node)),
@@ -121,10 +131,10 @@ pub fn surfaces(values: &Rc<Values>, material: &Prim) -> Vec<(String, Node)> {
             }
         })
         .collect();
-    surfaces.sort_by_key(|(context, _)| match context.as_str() {
+    shaders.sort_by_key(|(context, _)| match context.as_str() {
         "" => 0,
         "mtlx" => 1,
         _ => 2,
     });
-    surfaces
+    shaders
 }

@@ -269,7 +269,7 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(self.text, "def NodeGraph \"{name}\" (prepend references = <{GRAPHS}/{graph}>) {{");
             }
             None => {
-                let id = node.definition.clone().unwrap_or_else(|| format!("ND_{}_{}", node.category, node.kind));
+                let id = node.definition.clone().unwrap_or_else(|| definition(node));
                 let _ = writeln!(self.text, "def Shader \"{name}\" {{\nuniform token info:id = {}", quoted(&id));
             }
         }
@@ -327,6 +327,16 @@ impl<'a> Writer<'a> {
             _ => output.to_owned(),
         }
     }
+}
+
+/// The definition of a node of the standard library.
+fn definition(node: &Node) -> String {
+    // Those of displacement are told apart by their input.
+    let kind = match node.category.as_str() {
+        "displacement" => node.inputs.iter().find(|input| input.name == "displacement").map_or("float", |i| &i.kind),
+        _ => &node.kind,
+    };
+    format!("ND_{}_{kind}", node.category)
 }
 
 /// The graphs that a material's shaders read.

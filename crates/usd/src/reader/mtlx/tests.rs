@@ -244,3 +244,30 @@ fn circles_of_nodes_end_with_a_warning() {
     let warning = stage.warning();
     assert!(warning.ends_with("the network has a circle or is too large; a default is used"), "{warning}");
 }
+
+#[test]
+fn displacement_of_a_document_is_scaled_and_vectors_are_left_out() {
+    let content = |kind: &str, value: &str| {
+        format!(
+            r#"<image name="h" type="float"><input name="file" type="filename" value="tex/a.png" /></image>
+<displacement name="D" type="displacementshader">
+  <input name="displacement" type="{kind}" {value} /><input name="scale" type="float" value="0.5" />
+</displacement>
+<standard_surface name="S" type="surfaceshader" />
+<surfacematerial name="M" type="material">
+  <input name="surfaceshader" type="surfaceshader" nodename="S" />
+  <input name="displacementshader" type="displacementshader" nodename="D" />
+</surfacematerial>"#
+        )
+    };
+    assert_eq!(surface(&content("float", r#"value="0.25""#)).displacement, Input::of(0.125));
+    let height = surface(&content("float", r#"nodename="h""#)).displacement;
+    assert_eq!((read(&height).scale, read(&height).channel), ([0.5; 4], 0));
+    let stage = stage_of(&content("vector3", r#"value="0, 1, 0""#), &[]);
+    assert_eq!(material_of(&stage).surface.displacement, Input::of(0.0));
+    assert!(
+        stage.warnings()[0].contains("displacement by ND_displacement_vector3 is left out"),
+        "{:?}",
+        stage.warnings()
+    );
+}

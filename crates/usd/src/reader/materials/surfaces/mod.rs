@@ -2,10 +2,13 @@
 //!
 //! `standard`, `open_pbr` and `gltf` have the layered ones, and `layers` the formulas that they share.
 
+mod displacement;
 mod gltf;
 mod layers;
 mod open_pbr;
 mod standard;
+
+pub use displacement::displacement;
 
 use super::{
     network::{Feed, Node},
@@ -201,7 +204,7 @@ impl Shader<'_, '_> {
         surface.keeps_reflections = self.node.text("opacityMode").as_deref() != Some("presence");
         surface.ior = self.number("ior", 1.5);
         surface.normal = self.normal("normal");
-        self.left_out(&[("displacement", "displacement of UsdPreviewSurface")]);
+        Self::set(&mut surface.displacement, self.input("displacement"));
         surface
     }
 

@@ -318,3 +318,35 @@ fn a_material_without_a_surface_is_grey_with_a_warning() {
     assert_eq!(material(&stage, "/Mesh").map(|material| material.surface), Some(Surface::default()));
     assert_eq!(stage.warning(), "/M: the material has no surface shader; a grey one is used");
 }
+
+#[test]
+fn displacement_is_an_input_or_a_shader_of_its_own() {
+    let output = "token outputs:displacement.connect = </M/Surface.outputs:displacement>";
+    assert_eq!(clean("float inputs:displacement = -0.25", output).displacement, Input::of(-0.25));
+    assert_eq!(clean("float inputs:displacement = 0.5", "").displacement, Input::of(0.5));
+    let picture = r#"def Shader "T" {
+        uniform token info:id = "UsdUVTexture"
+        asset inputs:file = @a.png@
+        float4 inputs:scale = (2, 3, 4, 5)
+        float4 inputs:bias = (-1, -1.5, -2, 0)
+        float outputs:g
+    }"#;
+    let surface = clean("float inputs:displacement.connect = </M/T.outputs:g>", picture);
+    let height = read(&surface.displacement);
+    assert_eq!((height.channel, height.scale[1], height.bias[1]), (1, 3.0, -1.5));
+    let node = r#"token outputs:mtlx:displacement.connect = </M/D.outputs:out>
+    def Shader "D" {
+        uniform token info:id = "ND_displacement_float"
+        float inputs:displacement = 0.5
+        float inputs:scale = 0.25
+        token outputs:out
+    }"#;
+    assert_eq!(clean("", node).displacement, Input::of(0.125));
+    let stage = preview("", &node.replace("_float", "_vector3"));
+    assert_eq!(super::surface(&stage).displacement, Input::of(0.0));
+    assert!(
+        stage.warnings()[0].ends_with("displacement by ND_displacement_vector3 is left out"),
+        "{:?}",
+        stage.warnings()
+    );
+}
