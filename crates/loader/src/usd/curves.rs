@@ -4,7 +4,7 @@ use super::mesh::Needs;
 use crate::geometry::curves::{CurveSite, Spline, is_valid, point};
 use glam::Vec3;
 use std::{ops::Range, sync::Arc};
-use throng_scene::{Curves, Shape as SceneShape, TriangleMesh};
+use throng_scene::{CurveProfile, Curves, Shape as SceneShape, TriangleMesh};
 use throng_usd::{CurveSet, Interpolation, Primvar, Shape};
 
 /// Diameter of curves without widths, as of points.
@@ -55,6 +55,9 @@ pub fn build(shape: &Shape, set: &CurveSet, needs: &Needs) -> Option<SceneShape>
     }
     if !strip.mesh.triangles.is_empty() {
         return Some(SceneShape::Triangles(strip.mesh));
+    }
+    if set.ribbon {
+        strands.profile = CurveProfile::Ribbon;
     }
     (!strands.points.is_empty()).then(|| SceneShape::Curves(Arc::new(strands)))
 }

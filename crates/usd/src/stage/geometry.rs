@@ -111,6 +111,8 @@ pub struct CurveSet {
     pub widths: Option<Primvar<f32>>,
     /// Normals of flat curves. Others are round.
     pub normals: Option<Primvar<[f32; 3]>>,
+    /// Whether curves without normals are strips that face each ray ([`CurveSet::PROFILE`]).
+    pub ribbon: bool,
     /// Sets of texture coordinates by the names of their primvars; `st` comes first.
     pub uvs: Vec<(String, Primvar<[f32; 2]>)>,
 }
@@ -132,6 +134,11 @@ impl CurveBasis {
 }
 
 impl CurveSet {
+    /// Name of throng's own attribute with the profile of curves, which is [`Self::RIBBON`] for strips.
+    pub const PROFILE: &str = "throng:profile";
+    /// The profile of strips.
+    pub const RIBBON: &str = "ribbon";
+
     /// Number of ends of segments of a curve of `count` points.
     pub fn segment_ends(&self, count: usize) -> usize {
         self.basis.segments(self.wrap, count) + usize::from(self.wrap != CurveWrap::Periodic)
