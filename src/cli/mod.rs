@@ -7,6 +7,7 @@ mod console;
 mod denoise;
 mod diff;
 mod exit;
+mod export;
 mod farm;
 mod help;
 mod in_memory;

@@ -3,7 +3,7 @@
 use super::{
     Exit, check, console, denoise, diff,
     exit::exit_of,
-    farm,
+    export, farm,
     help::{self, Help, shell, words},
     info, interrupt, measure, merge, new, render, version, view,
 };
@@ -41,6 +41,7 @@ enum Command {
     Bench(measure::BenchArgs),
     Diff(diff::DiffArgs),
     Denoise(denoise::DenoiseArgs),
+    Export(Box<export::ExportArgs>),
     New(new::NewArgs),
     Farm(Box<farm::FarmArgs>),
     Merge(merge::MergeArgs),
@@ -121,6 +122,7 @@ impl Command {
             Self::Bench(args) => args.run(),
             Self::Diff(args) => with_threads(|| args.run()),
             Self::Denoise(args) => with_threads(|| args.run()),
+            Self::Export(args) => args.run(),
             Self::New(args) => args.run(),
             Self::Farm(args) => with_threads(|| args.run()),
             Self::Merge(args) => with_threads(|| args.run()),

@@ -2,7 +2,7 @@
 
 use crate::common::Place;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "render",
     "view",
     "info",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 13] = [
     "bench",
     "diff",
     "denoise",
+    "export",
     "new",
     "farm",
     "merge",

@@ -65,6 +65,8 @@ pub use shading::light::Light;
 #[doc(hidden)]
 pub use shading::lit::LightSource;
 pub use shading::material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
+#[doc(hidden)]
+pub use shading::properties;
 pub use shading::texture::{TexelImage, Texels, Texture, Wrap};
 pub use view::camera::{Camera, CameraPath, Cut, Follow, Subject};
 pub use view::film::{PixelFilter, ToneMap};

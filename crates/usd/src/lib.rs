@@ -1,14 +1,19 @@
-//! Reading of USD stages (.usda, .usdc, .usd, .usdz).
+//! Reading and writing of USD stages (.usda, .usdc, .usd, .usdz).
 //!
-//! The crate `openusd` parses layers and composes them; only `reader` uses it. The result is a [`Stage`], plain data without references to the
-//! files, in which instances are kept: shapes are stored once, and groups of them are placed by [`Item`]s.
+//! The crate `openusd` parses, composes and encodes layers; only `reader` and `writer` use it. What is read is a [`Stage`], plain data without
+//! references to the files, in which instances are kept: shapes are stored once, and groups of them are placed by [`Item`]s. What is written is
+//! a [`Layer`], plain data as well.
 
 #![warn(missing_docs)]
 
+mod layer;
 #[cfg(feature = "reader")]
 mod reader;
 mod stage;
+#[cfg(feature = "reader")]
+mod writer;
 
+pub use layer::*;
 pub use stage::*;
 
 use std::path::{Path, PathBuf};
@@ -73,7 +78,7 @@ impl StageError {
     }
 }
 
-/// Whether this build can read USD.
+/// Whether this build can read and write USD.
 pub const AVAILABLE: bool = cfg!(feature = "reader");
 
 /// Reads the stage whose root layer is the file at `path`.
@@ -102,7 +107,7 @@ pub fn read_materials(path: &Path, allow: &[PathBuf]) -> Result<Library, StageEr
 /// Always.
 #[cfg(not(feature = "reader"))]
 pub fn read_materials(path: &Path, _: &[PathBuf]) -> Result<Library, StageError> {
-    Err(unavailable(path, "MaterialX"))
+    Err(unavailable(path, "read MaterialX"))
 }
 
 /// Fails, because the feature `reader` is off.
@@ -111,13 +116,68 @@ pub fn read_materials(path: &Path, _: &[PathBuf]) -> Result<Library, StageError>
 /// Always.
 #[cfg(not(feature = "reader"))]
 pub fn read(path: &Path, _: &StageOptions) -> Result<Stage, StageError> {
-    Err(unavailable(path, "USD"))
+    Err(unavailable(path, "read USD"))
+}
+
+/// Checks that this build can write the file at `path`.
+///
+/// # Errors
+/// Without the feature `reader`, always, with the way to a build that has it.
+#[cfg(feature = "reader")]
+pub fn writable(_: &Path) -> Result<(), StageError> {
+    Ok(())
+}
+
+/// Fails, because the feature `reader` is off.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "reader"))]
+pub fn writable(path: &Path) -> Result<(), StageError> {
+    Err(unavailable(path, "write USD"))
+}
+
+/// The bytes of a layer, for the file at `path`, which is named in errors.
+///
+/// # Errors
+/// If a path of the layer is not valid. Without the feature `reader`, always, with the way to a build that has it.
+#[cfg(feature = "reader")]
+pub fn encode(path: &Path, layer: &Layer, format: LayerFormat) -> Result<Vec<u8>, StageError> {
+    let encoded = throng_base::guard::guarded(|| writer::encode(layer, format), str::to_owned);
+    encoded.map_err(|cause| StageError::new(path, format!("the layer cannot be written: {cause}")))
+}
+
+/// A package (.usdz) of files with their names, the root layer first, for the file at `path`, which is named in errors.
+///
+/// # Errors
+/// If a name is not valid. Without the feature `reader`, always, with the way to a build that has it.
+#[cfg(feature = "reader")]
+pub fn package(path: &Path, files: &[(String, Vec<u8>)]) -> Result<Vec<u8>, StageError> {
+    writer::package(files).map_err(|cause| StageError::new(path, format!("the package cannot be written: {cause}")))
+}
+
+/// Fails, because the feature `reader` is off.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "reader"))]
+pub fn encode(path: &Path, _: &Layer, _: LayerFormat) -> Result<Vec<u8>, StageError> {
+    Err(unavailable(path, "write USD"))
+}
+
+/// Fails, because the feature `reader` is off.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "reader"))]
+pub fn package(path: &Path, _: &[(String, Vec<u8>)]) -> Result<Vec<u8>, StageError> {
+    Err(unavailable(path, "write USD"))
 }
 
 #[cfg(not(feature = "reader"))]
-fn unavailable(path: &Path, format: &str) -> StageError {
+fn unavailable(path: &Path, action: &str) -> StageError {
     let message = format!(
-        "this build of throng cannot read {format}: install a release, the image or the Python package, or build it with Rust 1.96 and \
+        "this build of throng cannot {action}: install a release, the image or the Python package, or build it with Rust 1.96 and \
          `cargo build --release --features usd` (before Rust 1.96 also `--ignore-rust-version`)"
     );
     StageError::new(path, message)

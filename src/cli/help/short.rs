@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use std::ffi::OsString;
 
 /// The flags that `-h` lists, by command and field name. Positional arguments are always listed.
-const FIRST: [(&str, &[&str]); 13] = [
+const FIRST: [(&str, &[&str]); 14] = [
     (
         "render",
         &[
@@ -32,6 +32,7 @@ const FIRST: [(&str, &[&str]); 13] = [
     ("bench", &["dump", "repeat", "report", "device", "json"]),
     ("diff", &["sequence", "map", "limit", "pixels_per_degree", "json", "quiet"]),
     ("denoise", &["output", "frames", "denoise_frames", "strength", "exposure", "tone_map", "quiet"]),
+    ("export", &["output", "frames", "animation", "camera", "overrides", "json", "quiet"]),
     ("new", &["template"]),
     ("farm", &["chunk", "timeout", "program", "output", "frames", "video"]),
     ("merge", &["output", "color_depth", "exr_compression", "json", "quiet"]),

@@ -2,6 +2,7 @@
 
 mod bare_models;
 mod damaged;
+mod export;
 mod hostile;
 mod inputs;
 mod mast;

@@ -106,7 +106,7 @@ pub fn scene_of(
         return Ok(None);
     }
     let mut stage = Stage::new(options);
-    stage.environment = model.environment.map(|pixels| (pixels, 0.0));
+    stage.environment = model.environment.map(super::surroundings::still_picture);
     stage.camera = choices.camera.as_ref().map(|c| camera(c, &mut build));
     build.scene.viewpoints = model.cameras.iter().map(|c| (c.name.clone(), camera(c, &mut build))).collect();
     if let Some(name) = &options.view.lens.focus_on {

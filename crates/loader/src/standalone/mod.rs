@@ -29,7 +29,7 @@ use super::{
 };
 use glam::{Affine3, Vec3};
 use throng_base::math::Aabb;
-use throng_scene::{Camera, FloatImage, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh};
+use throng_scene::{Camera, Environment, Instance, Material, NONE, RenderDefaults, Scene, ToCamera, TriangleMesh};
 
 /// Seconds of a turn.
 const TURN_SECONDS: f64 = 3.0;
@@ -69,8 +69,8 @@ pub struct Stage<'a> {
     pub round: Option<u32>,
     /// The selected camera of the file.
     pub camera: Option<Camera>,
-    /// The image-based light of the file's scene and its rotation, which are used unless the user has chosen an environment.
-    pub environment: Option<(FloatImage, f32)>,
+    /// The environment of the file's scene, which is used unless the user has chosen another.
+    pub environment: Option<Environment>,
     /// Whether the file has light of its own, in any form.
     pub is_lit: bool,
     /// Whether the file is a scene of its own, which needs no ground.

@@ -18,8 +18,7 @@ const DIM: f32 = 0.05;
 /// Maximum radiance of indirect light on models. Higher values cause white specks from glossy surfaces.
 const CLAMP: f32 = 2.0;
 
-/// Sets the light of `scene`: as overridden (`set`), or as chosen. The default is the file's image-based light (`own`, a picture with its
-/// rotation), or else a studio, or dim light if the file has lights (`is_lit`). The brightness of a file's own light is arbitrary, so the exposure is measured; with this program's
+/// Sets the light of `scene`: as overridden (`set`), or as chosen. The default is the file's environment (`own`), or else a studio, or dim light if the file has lights (`is_lit`). The brightness of a file's own light is arbitrary, so the exposure is measured; with this program's
 /// light, it is adapted slightly to the model.
 ///
 /// # Errors
@@ -28,7 +27,7 @@ pub fn light(
     scene: &mut Scene,
     (choice, rotation): (Option<&EnvironmentChoice>, Option<f32>),
     set: Option<(Environment, Vec<Light>)>,
-    (own, is_lit): (Option<(FloatImage, f32)>, bool),
+    (own, is_lit): (Option<Environment>, bool),
 ) -> Result<(), LoadError> {
     let is_lit = is_lit || !scene.lights.is_empty();
     let is_own = is_lit || choice.is_none() && set.is_none() && own.is_some();
@@ -45,9 +44,7 @@ pub fn light(
             scene.environment = environment;
             scene.lights.extend(suns);
         }
-        (None, None, Some((pixels, rotation))) => {
-            scene.environment = Environment::Image { pixels, rotation, stars: Stars::default() };
-        }
+        (None, None, Some(own)) => scene.environment = own,
         (None, None, None) if !is_lit => set_studio(scene),
         (None, None, None) => scene.environment = constant(Vec3::splat(DIM)),
         (None, Some(EnvironmentChoice::Sky), _) => set_daylight(scene),
@@ -73,7 +70,8 @@ fn turn(scene: &mut Scene, first: usize, angle: f32) {
     }
 }
 
-fn still_picture(pixels: FloatImage) -> Environment {
+/// A picture of all directions, as it is.
+pub fn still_picture(pixels: FloatImage) -> Environment {
     Environment::Image { pixels, rotation: 0.0, stars: Stars::default() }
 }
 

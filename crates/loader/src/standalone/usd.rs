@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::DAffine3;
 use std::path::Path;
-use throng_scene::{CLAY, Environment, Metering, Scene, desc::SceneFile};
+use throng_scene::{CLAY, Environment, Metering, RenderDefaults, Scene, desc::SceneFile, ranges};
 use throng_usd::Stage;
 
 /// Longest side of the picture of a camera, in pixels.
@@ -59,11 +59,13 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         .chain(lit.warnings)
         .collect();
     scene.notes = notes(&stage, chosen, options);
+    set_own(&mut scene.settings, &stage, |name| !(has_preset(options) && PRESET.contains(&name)));
     let mut surroundings = Surroundings::new(options);
     surroundings.is_lit = lit.environment.is_some() || has_lamps(&stage);
     surroundings.environment = lit.environment;
     set_times(&mut scene, path, &stage, &mut surroundings);
-    let size = options.model.stage.size;
+    let resolution = stage.render.resolution.map(|[width, height]| (side(width), side(height)));
+    let size = options.model.stage.size.or(resolution);
     let aspect = |camera| size.map_or(cameras::aspect_of(camera), |(width, height)| width as f32 / height as f32);
     let all: Vec<_> = stage.cameras.iter().map(|camera| (camera, aspect(camera))).collect();
     for (camera, aspect) in all {
@@ -76,7 +78,9 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         surroundings.stands_alone = true;
         scene.settings.shutter = cameras::shutter_of(camera);
         scene.settings.exposure += camera.lens.first().exposure;
-        if size.is_none() {
+        if let Some((width, height)) = size {
+            (scene.settings.width, scene.settings.height) = (width, height);
+        } else {
             let aspect = cameras::aspect_of(camera);
             let even = |side: f32| ((side / 2.0).round() as u32 * 2).max(2);
             scene.settings.width = even(LONGEST * aspect.min(1.0));
@@ -95,7 +99,28 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         // Whoever placed lights and a camera has chosen how bright the picture is.
         scene.settings.metering = Metering::Off;
     }
+    if options.overrides.is_empty() && options.model.environment.is_none() {
+        set_own(&mut scene.settings, &stage, |name| LIGHT.contains(&name));
+    }
     Ok((scene, surfaces))
+}
+
+/// Settings that `--preset` chooses, and those that follow from the light.
+const PRESET: [&str; 2] = ["samples", "noise"];
+const LIGHT: [&str; 2] = ["metering", "clampIndirect"];
+
+fn has_preset(options: &LoadOptions) -> bool {
+    options.model.stage.preset.is_some()
+}
+
+/// Applies settings of throng that the stage has.
+fn set_own(settings: &mut RenderDefaults, stage: &Stage, applies: impl Fn(&str) -> bool) {
+    let own = stage.render.own.iter().filter(|(name, _)| applies(name));
+    own.for_each(|(name, text)| settings.set_named(name, text));
+}
+
+fn side(pixels: u32) -> u32 {
+    pixels.clamp(*ranges::SIDE.start(), *ranges::SIDE.end())
 }
 
 /// Gives all objects the colour of clay if none has a material or a colour. White would hardly show their shape.

@@ -12,7 +12,7 @@ use std::{
     f32::consts::{FRAC_1_SQRT_2, FRAC_PI_2, PI},
     path::Path,
 };
-use throng_scene::{FloatImage, Light, Material, NONE, Shape as SceneShape, TextureMap};
+use throng_scene::{Environment, FloatImage, Light, Material, NONE, Shape as SceneShape, Stars, TextureMap};
 use throng_usd::{self as usd, Content, LightKind, PolygonMesh, ShapeKind, Stage};
 
 /// Segments around round lights.
@@ -28,8 +28,8 @@ const EVERYWHERE: f32 = 179.0;
 #[derive(Default)]
 pub struct Lit {
     pub lights: Vec<Light>,
-    /// Radiance from all directions, and its rotation, as in [`throng_scene::Environment::Image`].
-    pub environment: Option<(FloatImage, f32)>,
+    /// Radiance from all directions.
+    pub environment: Option<Environment>,
     pub warnings: Vec<String>,
 }
 
@@ -290,9 +290,13 @@ impl<'a> Adding<'a, '_> {
         if self.lit.environment.is_some() {
             return self.warn("there are several dome lights; only the first one is used");
         }
+        if let Some(colors) = self.light.sky.gradient {
+            let [zenith, horizon, nadir] = colors.map(|color| Vec3::from(color) * radiance);
+            self.lit.environment = Some(Environment::Gradient { zenith, horizon, nadir });
+            return;
+        }
         let Some(asset) = self.stage.pictures.get(picture as usize) else {
-            let pixels = FloatImage { width: 1, height: 1, data: vec![radiance.to_array()] };
-            self.lit.environment = Some((pixels, 0.0));
+            self.lit.environment = Some(Environment::Constant { radiance });
             return;
         };
         let loaded = match &asset.bytes {
@@ -302,8 +306,7 @@ impl<'a> Adding<'a, '_> {
         let mut pixels = match loaded {
             Ok(picture) => image::radiance(&picture, 1.0),
             Err(error) => {
-                let pixels = FloatImage { width: 1, height: 1, data: vec![radiance.to_array()] };
-                self.lit.environment = Some((pixels, 0.0));
+                self.lit.environment = Some(Environment::Constant { radiance });
                 return self.warn(&format!("the picture of the dome light is left out: {}", error.message()));
             }
         };
@@ -312,7 +315,13 @@ impl<'a> Adding<'a, '_> {
         let m = self.place.matrix3 * turned;
         let rotation =
             DMat3::from_cols(m.x_axis.normalize_or_zero(), m.y_axis.normalize_or_zero(), m.z_axis.normalize_or_zero());
-        self.lit.environment = Some(oriented(pixels, &rotation));
+        let (pixels, rotation) = oriented(pixels, &rotation);
+        let stars = self.light.sky.stars.map_or_else(Stars::default, |[faintest, dimming, turn]| Stars {
+            faintest,
+            dimming,
+            turn,
+        });
+        self.lit.environment = Some(Environment::Image { pixels, rotation, stars });
     }
 }
 

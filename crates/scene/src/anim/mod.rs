@@ -22,7 +22,7 @@ mod turning;
 mod vertices;
 
 pub use camera::{CameraPose, camera_at, camera_of_frame, camera_pose, view_pose};
-pub use lens::lens_at;
+pub use lens::{PosedLens, lens_at};
 pub use moment::Moment;
 pub use order::OrderedInstances;
 pub use rig_pose::RigPose;

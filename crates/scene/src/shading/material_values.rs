@@ -202,6 +202,17 @@ impl MapUse {
         MAPS[self.0 as usize].0
     }
 
+    /// The use with this [`Self::name`].
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|map| map.name() == name)
+    }
+
+    /// The last part of the pointer, which is unique.
+    pub fn name(self) -> &'static str {
+        let pointer = self.pointer();
+        pointer.rsplit('/').next().unwrap_or(pointer)
+    }
+
     /// Whether texels are colours, which files store in sRGB.
     pub fn holds_colors(self) -> bool {
         MAPS[self.0 as usize].1

@@ -8,4 +8,5 @@ pub mod light;
 pub mod lit;
 pub mod material;
 pub mod material_values;
+pub mod properties;
 pub mod texture;

@@ -6,6 +6,7 @@ pub mod frame_rate;
 pub mod integrator;
 pub mod intrinsics;
 pub mod lens;
+mod named;
 #[doc(hidden)]
 pub mod ranges;
 pub mod settings;

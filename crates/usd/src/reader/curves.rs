@@ -29,6 +29,8 @@ pub fn read(values: &Values, prim: &Prim, are_nurbs: bool) -> Option<(CurveSet, 
     }
     curves.widths = either(values, prim, "widths", elements);
     curves.normals = either(values, prim, "normals", elements);
+    curves.ribbon = values.has(prim, CurveSet::PROFILE)
+        && values.token(prim, CurveSet::PROFILE).as_deref() == Some(CurveSet::RIBBON);
     curves.uvs = primvars::texture_coordinates(values, prim, elements);
     Some((curves, elements))
 }

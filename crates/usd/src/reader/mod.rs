@@ -21,6 +21,7 @@ mod pictures;
 mod places;
 mod primvars;
 mod prototypes;
+mod settings;
 mod shapes;
 mod skeleton;
 #[cfg(test)]
@@ -126,6 +127,7 @@ fn gather(opened: &Opened, walk: Walk, values: &Values, warnings: &Warnings) -> 
         lights,
         cameras,
         skeletons: skeletons.finish(),
+        render: settings::read(values),
         census,
         warnings: Vec::new(),
     }

@@ -113,6 +113,8 @@ pub struct CurveSet {
     pub widths: Option<Primvar<f32>>,
     /// Normals of flat curves. Others are round.
     pub normals: Option<Primvar<[f32; 3]>>,
+    /// Whether curves without normals are strips that face each ray ([`CurveSet::PROFILE`]).
+    pub ribbon: bool,
     /// Sets of texture coordinates by the names of their primvars; `st` comes first.
     pub uvs: Vec<(String, Primvar<[f32; 2]>)>,
 }
@@ -151,6 +153,11 @@ pub struct Nurbs {
 pub const MOST_ORDER: u32 = 32;
 
 impl CurveSet {
+    /// Name of throng's own attribute with the profile of curves, which is [`Self::RIBBON`] for strips.
+    pub const PROFILE: &str = "throng:profile";
+    /// The profile of strips.
+    pub const RIBBON: &str = "ribbon";
+
     /// Number of segments of curve `number`; 0 if it has too few points.
     pub fn segments(&self, number: usize) -> usize {
         let count = self.counts[number] as usize;

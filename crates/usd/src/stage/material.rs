@@ -78,6 +78,26 @@ pub struct Surface {
     pub film: Film,
     /// Distance by which the surface is moved along its normals, in units of the mesh.
     pub displacement: Input<f32>,
+    /// All of a material of throng, which replaces everything else.
+    pub own: Option<Box<OwnSurface>>,
+}
+
+/// The inputs of throng's own surface shader, as they are in the file. The names are those of the scene's materials.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnSurface {
+    /// Inputs that are texts.
+    pub texts: Vec<(String, String)>,
+    /// Inputs that are numbers. A single number stands in all components.
+    pub numbers: Vec<(String, [f32; 4])>,
+    /// Inputs that read pictures, without their scale and bias.
+    pub maps: Vec<(String, Source)>,
+}
+
+impl OwnSurface {
+    /// The name of the shader, and of the render context of its output.
+    pub const SHADER: &str = "throng:surface";
+    /// The context of the material's output.
+    pub const CONTEXT: &str = "throng";
 }
 
 /// A clear or cloudy body.
@@ -130,6 +150,7 @@ impl Default for Surface {
             sheen_roughness: Input::of(0.0),
             film: Film { weight: Input::of(0.0), thickness: 400.0, ior: 1.3 },
             displacement: Input::of(0.0),
+            own: None,
         }
     }
 }
@@ -154,7 +175,8 @@ impl Surface {
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
         let colors = self.colors().filter_map(|input| input.source.as_ref());
         let numbers = self.numbers().filter_map(|input| input.source.as_ref());
-        colors.chain(numbers).chain(&self.normal).chain(&self.clearcoat_normal)
+        let own = self.own.iter().flat_map(|own| own.maps.iter().map(|(_, source)| source));
+        colors.chain(numbers).chain(&self.normal).chain(&self.clearcoat_normal).chain(own)
     }
 
     /// Whether the surface is moved anywhere.
@@ -173,7 +195,9 @@ impl Surface {
         let rest = [specular, transmission, diffuse_transmission, sheen_roughness, &mut film.weight];
         let numbers = first.into_iter().chain(rest).filter_map(|input| input.source.as_mut());
         let sources = colors.filter_map(|input| input.source.as_mut()).chain(numbers);
-        sources.chain(&mut self.normal).chain(&mut self.clearcoat_normal).for_each(|s| s.for_each_read(change));
+        let own = self.own.iter_mut().flat_map(|own| own.maps.iter_mut().map(|(_, source)| source));
+        let normals = self.normal.iter_mut().chain(&mut self.clearcoat_normal);
+        sources.chain(normals).chain(own).for_each(|s| s.for_each_read(change));
     }
 }
 

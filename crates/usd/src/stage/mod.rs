@@ -51,10 +51,26 @@ pub struct Stage {
     pub cameras: Vec<Camera>,
     /// Skeletons with the animation that each plays.
     pub skeletons: Vec<SkeletonPose>,
+    /// Settings of pictures.
+    pub render: RenderSettings,
     /// What the stage has, for reports.
     pub census: Census,
     /// What was replaced or left out: one line each, with the prim.
     pub warnings: Vec<String>,
+}
+
+/// Settings of pictures (UsdRenderSettings) in the prim that the stage names (`renderSettingsPrimPath`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RenderSettings {
+    /// Width and height in pixels.
+    pub resolution: Option<[u32; 2]>,
+    /// throng's own settings, which are texts, by their names without [`Self::PREFIX`].
+    pub own: Vec<(String, String)>,
+}
+
+impl RenderSettings {
+    /// What names of throng's own settings begin with.
+    pub const PREFIX: &str = "throng:";
 }
 
 /// The axis that points up.

@@ -20,6 +20,24 @@ pub struct Light {
     pub normalize: bool,
     /// Its shaping, for lights other than domes and distant lights.
     pub shaping: Option<Shaping>,
+    /// What a dome of throng has beyond its picture.
+    pub sky: OwnSky,
+}
+
+/// What throng keeps of a sky in attributes of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnSky {
+    /// Radiance of the zenith, the horizon and the nadir ([`Self::GRADIENT`]), between which the picture interpolates.
+    pub gradient: Option<[[f32; 3]; 3]>,
+    /// Irradiance of the faintest stars, what is subtracted from each, and their turn about the pole in radians ([`Self::STARS`]).
+    pub stars: Option<[f32; 3]>,
+}
+
+impl OwnSky {
+    /// Name of the attribute with three colours.
+    pub const GRADIENT: &str = "throng:gradient";
+    /// Name of the attribute with three numbers.
+    pub const STARS: &str = "throng:stars";
 }
 
 /// Kinds of lights, with their dimensions.

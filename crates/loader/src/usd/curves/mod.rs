@@ -11,7 +11,7 @@ use crate::{
 use one::{OneCurve, curves};
 use std::sync::Arc;
 use strip::Strips;
-use throng_scene::{Curves, Shape as SceneShape, rig::MorphTarget};
+use throng_scene::{CurveProfile, Curves, Shape as SceneShape, rig::MorphTarget};
 use throng_usd::{CurveSet, Primvar, Sampled, Shape};
 
 /// Curves as geometry.
@@ -70,7 +70,9 @@ pub fn build(set: &CurveSet, look: &Look) -> Built {
         Sampled::Still(points) => vec![points],
         Sampled::Moving(samples) => samples.iter().map(|(_, points)| &points[..]).collect(),
     };
-    let (mut strands, mut strips, mut out) = (Curves::default(), Strips::default(), Built::default());
+    let profile = if set.ribbon { CurveProfile::Ribbon } else { CurveProfile::Round };
+    let (mut strands, mut strips, mut out) =
+        (Curves { profile, ..Curves::default() }, Strips::default(), Built::default());
     out.later.resize(times.len() - 1, Vec::new());
     for curve in curves(set) {
         let radii = curve.radii(set);

@@ -34,6 +34,9 @@ pub struct Convert<'a> {
 impl Convert<'_> {
     /// The material that shows a surface.
     pub fn material(&mut self, surface: &Surface) -> Material {
+        if let Some(own) = &surface.own {
+            return self.own(own);
+        }
         let (color, color_map) = self.base_color(surface);
         let (emission, emission_map) = self.color(&surface.emissive_color);
         let mut lobes = self.lobes(surface);

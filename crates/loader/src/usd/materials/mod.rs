@@ -2,6 +2,7 @@
 
 mod convert;
 mod heights;
+mod own;
 mod sources;
 
 pub use convert::Convert;
@@ -118,13 +119,19 @@ fn varies<T>(primvar: &Option<Primvar<T>>) -> bool {
 fn shows_primvars(material: Option<&usd::Material>) -> bool {
     let is_primvar = |source: &Option<Source>| matches!(source, Some(Source::Display(_)));
     material.is_none_or(|usd::Material { surface, .. }| {
-        is_primvar(&surface.diffuse_color.source) || is_primvar(&surface.opacity.source)
+        // Colours of vertices multiply all materials of throng.
+        surface.own.is_some() || is_primvar(&surface.diffuse_color.source) || is_primvar(&surface.opacity.source)
     })
 }
 
 /// All pictures that a surface reads, and the sets of texture coordinates of other values.
 fn sets(surface: &Surface) -> Vec<&str> {
-    surface.sources().flat_map(sources::sets).collect()
+    let mut sets: Vec<&str> = surface.sources().flat_map(sources::sets).collect();
+    // The tangents of vertices follow from the first set.
+    if surface.own.as_ref().is_some_and(|own| own::uses_tangents(own)) && sets.is_empty() {
+        sets.push("");
+    }
+    sets
 }
 
 impl<'a> StageMaterials<'a> {
@@ -184,7 +191,9 @@ impl<'a> StageMaterials<'a> {
                 (material.name.rsplit('/').next().unwrap_or(&material.name), converted)
             }
         };
-        let row = table.add(name, Material { double_sided: shape.double_sided, ..converted });
+        let is_own = own.is_some_and(|material| material.surface.own.is_some());
+        let double_sided = if is_own { converted.double_sided } else { shape.double_sided };
+        let row = table.add(name, Material { double_sided, ..converted });
         self.rows.insert(key, row);
         row
     }

@@ -11,7 +11,7 @@ use super::{
     pictures::Pictures,
     values::Values,
 };
-use crate::{Light, LightKind, NONE, Sampled, Shaping};
+use crate::{Light, LightKind, NONE, OwnSky, Sampled, Shaping};
 use glam::DAffine3;
 use openusd::{sdf::Value, usd::Prim};
 
@@ -56,7 +56,20 @@ pub fn read(
         radiance: light.radiance(),
         normalize: values.bool(prim, light.attribute("normalize"), false),
         shaping,
+        sky: sky(values, prim),
     })
+}
+
+/// What throng keeps of a sky.
+fn sky(values: &Values, prim: &Prim) -> OwnSky {
+    let read = |name: &str| {
+        let known = values.has(prim, name).then(|| values.get::<Vec<[f32; 3]>>(prim, name)).flatten();
+        known.filter(|all| all.iter().flatten().all(|x| x.is_finite() && *x >= 0.0))
+    };
+    OwnSky {
+        gradient: read(OwnSky::GRADIENT).and_then(|colors| colors.try_into().ok()),
+        stars: read(OwnSky::STARS).and_then(|stars| stars.first().copied()),
+    }
 }
 
 /// The inputs of one light.

@@ -8,6 +8,7 @@ mod coordinates;
 mod network;
 mod nodes;
 mod notes;
+mod own;
 mod spaces;
 mod surfaces;
 mod textures;
@@ -138,6 +139,11 @@ impl Library {
 
     fn surface(&mut self, prim: &Prim) -> Surface {
         let surfaces = network::surfaces(&self.values, prim);
+        if let Some(node) = own::find(&surfaces) {
+            let mut evaluator = Evaluator::new(&self.values, &self.pictures, &mut self.notes);
+            let own = own::read(&self.values, node, &mut evaluator);
+            return Surface { own: Some(Box::new(own)), ..Surface::default() };
+        }
         let known = surfaces.iter().find(|(_, node)| surfaces::is_known(node));
         let Some((_, node)) = known.or_else(|| surfaces.first()) else {
             self.notes.empty(prim);

@@ -3,6 +3,7 @@
 mod bindings;
 mod networks;
 mod other_shaders;
+mod own;
 mod pictures;
 
 use super::{Bound, Materials};

@@ -1,0 +1,260 @@
+//! Meshes, curves and spheres, each once in a class that instances refer to.
+
+use crate::{convert::WORLD, materials::Materials, times::Times};
+use std::collections::HashMap;
+use throng_base::math::Aabb;
+use throng_scene::{
+    CurveProfile, Curves, Mesh, Scene, Shape, TriangleMesh,
+    anim::{Deformed, shape_at},
+    rig::DeformingMesh,
+};
+use throng_usd::{CurveSet, LayerValue, Prim, names::Names};
+
+/// Name of the geometry in a class.
+const SHAPE: &str = "Shape";
+/// Name of the scope of shapes.
+const SHAPES: &str = "Shapes";
+/// Names of the primvars with texture coordinates.
+pub const UV_SETS: [&str; 2] = ["st", "st1"];
+
+/// The shapes that instances have used so far.
+pub struct Shapes<'a> {
+    scene: &'a Scene,
+    times: &'a Times,
+    names: Names,
+    /// Index in `classes` of each mesh.
+    known: HashMap<u32, usize>,
+    /// Paths of meshes with several slots, with the materials of their slots.
+    dressed: HashMap<(u32, Vec<u32>), String>,
+    classes: Vec<Prim>,
+    /// The deforming mesh of each mesh.
+    deforming: HashMap<u32, &'a DeformingMesh>,
+}
+
+impl<'a> Shapes<'a> {
+    /// No shapes yet.
+    pub fn new(scene: &'a Scene, times: &'a Times) -> Self {
+        let deforming = scene.deforming.iter().map(|deforming| (deforming.mesh, deforming)).collect();
+        Self {
+            scene,
+            times,
+            names: Names::default(),
+            known: HashMap::new(),
+            dressed: HashMap::new(),
+            classes: Vec::new(),
+            deforming,
+        }
+    }
+
+    /// Path of the class of a mesh, and the material to bind to an instance of it: none if the class has those of several slots.
+    pub fn path(&mut self, mesh: u32, rows: &[u32], materials: &mut Materials) -> (String, Option<u32>) {
+        let index = self.class(mesh);
+        let path = format!("{WORLD}/{SHAPES}/{}", self.classes[index].name);
+        let is_colored = has_colors(&self.scene.meshes[mesh as usize]);
+        rows.iter().filter(|_| is_colored).for_each(|row| materials.color(*row));
+        match rows {
+            [row] => (path, Some(*row)),
+            _ => (self.dress(mesh, rows, path, materials), None),
+        }
+    }
+
+    fn class(&mut self, mesh: u32) -> usize {
+        if let Some(&known) = self.known.get(&mesh) {
+            return known;
+        }
+        let own = &self.scene.meshes[mesh as usize];
+        let mut class = Prim::class(self.names.unique(&own.name), "Xform");
+        class.children.push(match &own.shape {
+            Shape::Triangles(triangles) => self.triangles(mesh, triangles),
+            Shape::Curves(curves) => strands(curves),
+            Shape::Sphere => sphere(),
+        });
+        self.classes.push(class);
+        self.known.insert(mesh, self.classes.len() - 1);
+        self.classes.len() - 1
+    }
+
+    /// Path of a class that binds materials to the slots of another one.
+    fn dress(&mut self, mesh: u32, rows: &[u32], path: String, materials: &mut Materials) -> String {
+        let key = (mesh, rows.to_vec());
+        if let Some(known) = self.dressed.get(&key) {
+            return known.clone();
+        }
+        let name = self.names.unique(&self.scene.meshes[mesh as usize].name);
+        let slots = self.scene.meshes[mesh as usize].triangles().map_or_else(Vec::new, used_slots);
+        let mut shape = Prim::over(SHAPE);
+        shape.children = slots
+            .into_iter()
+            .filter_map(|slot| {
+                let mut subset = Prim::over(subset_name(slot));
+                subset.bind(materials.path(*rows.get(slot as usize)?));
+                Some(subset)
+            })
+            .collect();
+        let dressed = format!("{WORLD}/{SHAPES}/{name}");
+        self.classes.push(Prim { reference: path, children: vec![shape], ..Prim::class(name, "Xform") });
+        self.dressed.insert(key, dressed.clone());
+        dressed
+    }
+
+    fn triangles(&self, mesh: u32, own: &TriangleMesh) -> Prim {
+        let mut prim = Prim::new(SHAPE, "Mesh");
+        let sizes = vec![3; own.triangles.len()];
+        let corners = own.triangles.iter().flatten().map(|&corner| corner as i32).collect();
+        prim.set("faceVertexCounts", "int[]", LayerValue::Ints(sizes));
+        prim.set("faceVertexIndices", "int[]", LayerValue::Ints(corners));
+        let is_culled = self.is_culled(mesh);
+        prim.set_uniform("subdivisionScheme", "token", LayerValue::token("none"));
+        prim.set_uniform("doubleSided", "bool", LayerValue::Bool(!is_culled));
+        self.vertices(&mut prim, mesh, own);
+        for (name, uvs) in UV_SETS.iter().zip([&own.uvs, &own.uvs1]) {
+            if !uvs.is_empty() {
+                primvar(&mut prim, &format!("primvars:{name}"), "texCoord2f[]", LayerValue::Float2s(uvs.clone()));
+            }
+        }
+        colors(&mut prim, &own.colors);
+        subsets(&mut prim, own);
+        prim
+    }
+
+    /// Points and normals, over time if the mesh deforms.
+    fn vertices(&self, prim: &mut Prim, mesh: u32, own: &TriangleMesh) {
+        let deforming = self.deforming.get(&mesh);
+        let samples = match deforming {
+            Some(_) => self.times.of_objects(),
+            None => &[],
+        };
+        let (mut points, mut normals, mut bounds) = (Vec::new(), Vec::new(), Aabb::EMPTY);
+        for sample in samples {
+            let mut shape = Deformed::default();
+            if let Some(deforming) = deforming {
+                shape_at(self.scene, deforming, &sample.moment(self.scene), &mut shape);
+            }
+            bounds = bounds.union(shape.bounds);
+            points.push((sample.code, LayerValue::Float3s(shape.positions)));
+            normals.push((sample.code, LayerValue::Float3s(shape.normals)));
+        }
+        if samples.is_empty() {
+            bounds = Aabb::of_points(own.positions.iter().copied().map(Into::into));
+            points.push((0.0, LayerValue::Float3s(own.positions.clone())));
+            normals.push((0.0, LayerValue::Float3s(own.normals.clone())));
+        }
+        prim.set_over_time("points", "point3f[]", points);
+        if !own.normals.is_empty() {
+            prim.set_over_time("normals", "normal3f[]", normals);
+            prim.attributes.last_mut().into_iter().for_each(|normals| normals.interpolation = "vertex");
+        }
+        extent(prim, &bounds);
+    }
+
+    /// Whether all materials of a mesh hide its back faces.
+    fn is_culled(&self, mesh: u32) -> bool {
+        let slots = self.scene.meshes[mesh as usize].slot_count;
+        let own = self.scene.instances.iter().filter(|instance| instance.mesh == mesh);
+        let mut rows = own.flat_map(|instance| instance.slot_base..instance.slot_base + slots).peekable();
+        let material = |slot: u32| {
+            let row = self.scene.material_slots.get(slot as usize)?;
+            self.scene.materials.get(*row as usize)
+        };
+        rows.peek().is_some() && rows.all(|slot| material(slot).is_some_and(|material| !material.double_sided))
+    }
+
+    /// The scope with all classes.
+    pub fn finish(self, warnings: &mut Vec<String>) -> Prim {
+        if !self.deforming.is_empty() && self.times.moves {
+            warnings.push("skins and morph targets are written as samples of points, not as UsdSkel".to_owned());
+        }
+        Prim { children: self.classes, ..Prim::class(SHAPES, "Scope") }
+    }
+}
+
+fn has_colors(mesh: &Mesh) -> bool {
+    match &mesh.shape {
+        Shape::Triangles(triangles) => !triangles.colors.is_empty(),
+        Shape::Curves(curves) => !curves.colors.is_empty(),
+        Shape::Sphere => false,
+    }
+}
+
+/// Slots that triangles have; none for a mesh with one slot.
+fn used_slots(mesh: &TriangleMesh) -> Vec<u32> {
+    let mut slots = mesh.slots.clone();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+fn subset_name(slot: u32) -> String {
+    format!("slot_{slot}")
+}
+
+/// A subset of faces for each slot.
+fn subsets(prim: &mut Prim, mesh: &TriangleMesh) {
+    if mesh.slots.is_empty() {
+        return;
+    }
+    prim.set_uniform("subsetFamily:materialBind:familyType", "token", LayerValue::token("partition"));
+    prim.children = used_slots(mesh)
+        .into_iter()
+        .map(|slot| {
+            let faces = (0..).zip(&mesh.slots).filter(|(_, own)| **own == slot).map(|(face, _)| face).collect();
+            let mut subset = Prim::new(subset_name(slot), "GeomSubset");
+            subset.set_uniform("elementType", "token", LayerValue::token("face"));
+            subset.set_uniform("familyName", "token", LayerValue::token("materialBind"));
+            subset.set("indices", "int[]", LayerValue::Ints(faces));
+            subset
+        })
+        .collect();
+}
+
+fn sphere() -> Prim {
+    let mut prim = Prim::new(SHAPE, "Sphere");
+    prim.set("radius", "double", LayerValue::Double(1.0));
+    extent(&mut prim, &Aabb { min: glam::Vec3::NEG_ONE, max: glam::Vec3::ONE });
+    prim
+}
+
+fn strands(curves: &Curves) -> Prim {
+    let mut prim = Prim::new(SHAPE, "BasisCurves");
+    let counts = curves.strand_ranges().map(|points| points.len() as i32).collect();
+    let points = curves.points.iter().map(|point| point.position).collect();
+    let widths = curves.points.iter().map(|point| 2.0 * point.radius).collect();
+    prim.set_uniform("type", "token", LayerValue::token("linear"));
+    prim.set_uniform("wrap", "token", LayerValue::token("nonperiodic"));
+    prim.set("curveVertexCounts", "int[]", LayerValue::Ints(counts));
+    prim.set("points", "point3f[]", LayerValue::Float3s(points));
+    prim.set("widths", "float[]", LayerValue::Floats(widths)).interpolation = "vertex";
+    if curves.profile == CurveProfile::Ribbon {
+        prim.set_uniform(CurveSet::PROFILE, "token", LayerValue::token(CurveSet::RIBBON)).is_custom = true;
+    }
+    if !curves.uvs.is_empty() {
+        primvar(&mut prim, "primvars:st", "texCoord2f[]", LayerValue::Float2s(curves.uvs.clone()));
+    }
+    colors(&mut prim, &curves.colors);
+    extent(&mut prim, &curves.bounds());
+    prim
+}
+
+fn primvar(prim: &mut Prim, name: &str, kind: &'static str, value: LayerValue) {
+    prim.set(name, kind, value).interpolation = "vertex";
+}
+
+fn colors(prim: &mut Prim, colors: &[[f32; 4]]) {
+    if colors.is_empty() {
+        return;
+    }
+    let rgb = colors.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
+    primvar(prim, "primvars:displayColor", "color3f[]", LayerValue::Float3s(rgb));
+    if colors.iter().any(|color| color[3] != 1.0) {
+        let alpha = colors.iter().map(|color| color[3]).collect();
+        primvar(prim, "primvars:displayOpacity", "float[]", LayerValue::Floats(alpha));
+    }
+}
+
+/// Sets the bounds of a shape.
+pub fn extent(prim: &mut Prim, bounds: &Aabb) {
+    if !bounds.is_empty() {
+        let corners = vec![bounds.min.to_array(), bounds.max.to_array()];
+        prim.set("extent", "float3[]", LayerValue::Float3s(corners));
+    }
+}
