@@ -1,6 +1,6 @@
 //! Small mathematical tools: boxes, transforms, a hash for reproducible variation, the sRGB curve.
 
-use glam::{Affine3, Vec3};
+use glam::{Affine3, UVec3, Vec3};
 
 /// Thickness that a flat scale is given, and the scale below which it counts as flat; both relative to the largest scale.
 const THICKNESS: f32 = 1e-4;
@@ -175,6 +175,43 @@ pub fn hash_unit(seed: u32, index: u32) -> f32 {
     (h >> 8) as f32 * (1.0 / 16_777_216.0)
 }
 
+/// Position on Morton's space-filling curve of a cell, of whose coordinates the lower 21 bits count (Morton 1966).
+pub fn morton_code(cell: UVec3) -> u64 {
+    let [x, y, z] = cell.to_array().map(spread);
+    x | y << 1 | z << 2
+}
+
+/// Inserts two zero bits between adjacent bits of the lower 21 bits.
+fn spread(x: u32) -> u64 {
+    let mut x = u64::from(x);
+    x = (x | x << 32) & 0x001f_0000_0000_ffff;
+    x = (x | x << 16) & 0x001f_0000_ff00_00ff;
+    x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
+    x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
+    (x | x << 2) & 0x1249_2492_4924_9249
+}
+
+/// A grid of cells over a box, which are numbered along Morton's curve: points with close numbers are close in space.
+#[derive(Clone, Copy, Debug)]
+pub struct MortonGrid {
+    min: Vec3,
+    scale: f32,
+}
+
+impl MortonGrid {
+    /// A grid over all of `points`. Points that are not finite are in any cell.
+    pub fn over(points: impl Iterator<Item = Vec3>) -> Self {
+        let bounds = Aabb::of_points(points);
+        let scale = ((1 << 21) - 1) as f32 / bounds.extent().max_element();
+        Self { min: bounds.min, scale: if scale.is_finite() { scale } else { 0.0 } }
+    }
+
+    /// Number of the cell of a point.
+    pub fn code(&self, point: Vec3) -> u64 {
+        morton_code(((point - self.min) * self.scale).as_uvec3())
+    }
+}
+
 /// The integer part of `x`, in a single instruction instead of the several of a cast. The result is arbitrary for NaN and for numbers outside of the
 /// range of i32.
 #[inline]
@@ -248,5 +285,16 @@ mod flat_tests {
             assert!(thick.abs_diff_eq(expected, 1e-6), "{flat}");
         }
         assert_eq!(thicken_matrix(Affine3::IDENTITY), Affine3::IDENTITY);
+    }
+
+    #[test]
+    fn points_of_a_cell_follow_each_other_on_the_curve() {
+        assert_eq!(morton_code(UVec3::new(0b101, 0b010, 0b111)), 0b101_110_101);
+        let corners = [0.0, 0.9, 7.1, 8.0].map(Vec3::splat);
+        let grid = MortonGrid::over(corners.into_iter());
+        let codes = corners.map(|corner| grid.code(corner));
+        assert!(codes.is_sorted() && codes[1] - codes[0] < codes[2] - codes[1], "{codes:?}");
+        assert_eq!(MortonGrid::over([Vec3::ONE].into_iter()).code(Vec3::ONE), 0);
+        grid.code(Vec3::NAN);
     }
 }

@@ -8,6 +8,7 @@ use crate::{
 use glam::Vec3;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use throng_base::math::morton_code;
 
 /// Maximum number of bits per pass of the sort.
 const MOST_DIGIT_BITS: u32 = 11;
@@ -100,8 +101,7 @@ fn sorted_keys(count: usize, prim: impl Fn(usize) -> BuildPrim + Sync) -> Vec<u6
         let (min, max) = prim(index).vectors();
         let most = Vec3::splat(((1u32 << axis_bits) - 1) as f32);
         let cell = (((min + max).truncate() - offset) * scale).min(most);
-        let [x, y, z] = cell.as_uvec3().to_array().map(spread);
-        (x | y << 1 | z << 2) << index_bits | index as u64
+        morton_code(cell.as_uvec3()) << index_bits | index as u64
     };
     let indices = (0..count).into_par_iter().with_min_len(LEAST_CHUNK);
     let keys: Vec<AtomicU64> = indices.map(key).map(AtomicU64::new).collect();
@@ -114,16 +114,6 @@ fn grid(set: &SetBounds, axis_bits: u32) -> (Vec3, f32) {
     let scale = (1u32 << axis_bits) as f32 / (max - min).max_element();
     // If the extent is zero or exceeds the range of floats, all primitives are in one cell.
     (min, if scale.is_finite() { scale } else { 0.0 })
-}
-
-/// Inserts two zero bits between adjacent bits of the lower 21 bits.
-fn spread(x: u32) -> u64 {
-    let mut x = u64::from(x);
-    x = (x | x << 32) & 0x001f_0000_0000_ffff;
-    x = (x | x << 16) & 0x001f_0000_ff00_00ff;
-    x = (x | x << 8) & 0x100f_00f0_0f00_f00f;
-    x = (x | x << 4) & 0x10c3_0c30_c30c_30c3;
-    (x | x << 2) & 0x1249_2492_4924_9249
 }
 
 /// Radix sort by `count` bits starting at bit `first`, least significant digit first. Keys that agree in these bits keep their order.

@@ -6,7 +6,7 @@ use super::material_values::VAST;
 use crate::{Alpha, Material, MaterialKind, ToCamera};
 
 /// A property whose value is one to three numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MaterialNumber(u8);
 
 /// Name, number of components, clamping to valid values, and access.

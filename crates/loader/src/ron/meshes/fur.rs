@@ -21,7 +21,7 @@ use crate::{
 use glam::{Affine3, IVec3, Vec3};
 use rayon::prelude::*;
 use std::f32::consts::TAU;
-use throng_base::math::hash_u32;
+use throng_base::math::{MortonGrid, hash_u32};
 use throng_scene::{
     CurvePoint, CurveProfile, Curves, Shape, TriangleMesh,
     desc::{Fur, FurRules, StrandProfile},
@@ -102,6 +102,9 @@ pub fn grow(
         let message = format!("no strand on `{}` is left by {rule}: loosen this rule", fur.on);
         return fields.fail("where", message);
     }
+    // In an order in which neighbours are close: rays then read adjacent points.
+    let grid = MortonGrid::over(sites.iter().map(|(_, site)| site.point));
+    sites.par_sort_unstable_by_key(|(number, site)| (grid.code(site.point), *number));
     if let Some(moving) = &moving {
         moving.sort(&mut sites);
     }

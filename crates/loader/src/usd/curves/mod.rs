@@ -11,6 +11,7 @@ use crate::{
 use one::{OneCurve, curves};
 use std::sync::Arc;
 use strip::Strips;
+use throng_base::math::MortonGrid;
 use throng_scene::{CurveProfile, Curves, Shape as SceneShape, rig::MorphTarget};
 use throng_usd::{CurveSet, Primvar, Sampled, Shape};
 
@@ -74,7 +75,11 @@ pub fn build(set: &CurveSet, look: &Look) -> Built {
     let (mut strands, mut strips, mut out) =
         (Curves { profile, ..Curves::default() }, Strips::default(), Built::default());
     out.later.resize(times.len() - 1, Vec::new());
-    for curve in curves(set) {
+    // In an order in which neighbours are close: rays then read adjacent points.
+    let mut all: Vec<_> = curves(set).collect();
+    let grid = MortonGrid::over(all.iter().map(|curve| curve.start(times[0])));
+    all.sort_by_cached_key(|curve| grid.code(curve.start(times[0])));
+    for curve in all {
         let radii = curve.radii(set);
         let knots: Vec<Vec<[f32; 4]>> = times.iter().map(|points| curve.knots(points, &radii)).collect();
         let are_valid = |shapes: &[Vec<[f32; 4]>]| shapes.iter().flatten().all(is_valid);

@@ -4,6 +4,7 @@ use crate::geometry::{
     curves::{CurveSite, Spline, between},
     nurbs::NurbsCurve,
 };
+use glam::Vec3;
 use std::ops::Range;
 use throng_usd::{CurveSet, Interpolation, Nurbs, Primvar};
 
@@ -20,7 +21,7 @@ pub struct OneCurve<'a> {
 
 enum Kind<'a> {
     Spline(Spline),
-    Nurbs(NurbsCurve<'a>),
+    Nurbs(Box<NurbsCurve<'a>>),
 }
 
 /// The curves of a set, in order.
@@ -34,7 +35,7 @@ pub fn curves(set: &CurveSet) -> impl Iterator<Item = OneCurve<'_>> {
             Some(nurbs) => {
                 let first = next_knot;
                 next_knot += (count + nurbs.orders[index]) as usize;
-                Kind::Nurbs(nurbs_curve(nurbs, index, first..next_knot, points.clone()))
+                Kind::Nurbs(Box::new(nurbs_curve(nurbs, index, first..next_knot, points.clone())))
             }
             None => Kind::Spline(Spline { basis: set.basis, wrap: set.wrap, count: count as usize }),
         };
@@ -52,6 +53,11 @@ fn nurbs_curve(nurbs: &Nurbs, index: usize, knots: Range<usize>, points: Range<u
 }
 
 impl OneCurve<'_> {
+    /// The first control point, of those of the whole set.
+    pub fn start(&self, points: &[[f32; 3]]) -> Vec3 {
+        points.get(self.points.start).map_or(Vec3::ZERO, |&point| point.into())
+    }
+
     /// Radii of the control points.
     pub fn radii(&self, set: &CurveSet) -> Vec<f32> {
         let radius = |place: usize| {

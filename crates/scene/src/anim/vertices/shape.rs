@@ -167,6 +167,7 @@ mod tests {
             actor: 0,
             refit: Default::default(),
             pieces: vec![piece(0, false, NONE, Deformers { targets: vec![target], ..Deformers::default() })],
+            displacement: None,
         };
         let rig = Rig { nodes: vec![node(Vec3::Z, vec![0.5])], ..Rig::default() };
         let (mut pose, mut out) = (RigPose::default(), Deformed::default());
