@@ -28,10 +28,10 @@ pub struct ExportArgs {
     #[command(flatten)]
     scene: SceneArgs,
     /// File to write: .usdc or .usd (binary), .usda (text) or .usdz (a package with all pictures)
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
     /// Frames to sample, such as 1 or 1-24 [default: all]
-    #[arg(short, long, value_name = "FIRST-LAST", value_parser = parse_frames)]
+    #[arg(short, long, value_name = "FIRST-LAST", value_parser = parse_frames, help_heading = "Output")]
     frames: Option<RangeInclusive<u32>>,
     /// Print a JSON object
     #[arg(long, help_heading = "Report")]
@@ -56,8 +56,11 @@ struct Report<'a> {
 }
 
 impl ExportArgs {
-    pub fn run(self) -> anyhow::Result<Exit> {
+    pub fn run(mut self) -> anyhow::Result<Exit> {
         export::check(&self.output)?;
+        // As when one frame is rendered.
+        let is_single = |frames: &RangeInclusive<u32>| frames.start() == frames.end();
+        self.scene.load.model.stage.single = self.frames.as_ref().is_some_and(is_single);
         start_threads(0)?;
         let scene = self.scene.load()?;
         let (first, last) = scene.settings.first_and_last();
@@ -67,10 +70,10 @@ impl ExportArgs {
         }
         prepare_distinct(vec![Planned { path: self.output.clone(), what: "--output".into() }])?;
         if !self.quiet {
-            let notes = scene.warnings.iter().chain(&scene.notes);
-            notes.for_each(|line| console::note(&format!("throng: warning: {line}")));
+            scene.warnings.iter().for_each(|line| console::note(&format!("throng: warning: {line}")));
+            scene.notes.iter().for_each(|line| console::note(&format!("throng: note: {line}")));
         }
-        let exported = export::export(&scene, &self.output, &ExportOptions { frames: self.frames.clone() })?;
+        let exported = export::export(scene, &self.output, &ExportOptions { frames: self.frames.clone() })?;
         self.report(&exported)?;
         Ok(Exit::Done)
     }

@@ -1,7 +1,7 @@
 //! From a scene to a layer.
 
 use crate::{
-    Counts, ExportError, ExportOptions, cameras,
+    Counts, ExportError, cameras,
     files::{PictureFile, Target},
     lights,
     materials::Materials,
@@ -11,7 +11,7 @@ use crate::{
     textures::Textures,
     times::Times,
 };
-use throng_scene::Scene;
+use throng_scene::{Environment, Metering, Scene, anim::posed_tables};
 use throng_usd::{Layer, Prim};
 
 /// Path of the root prim.
@@ -25,30 +25,72 @@ pub struct Converted {
     pub counts: Counts,
 }
 
+/// Gives all that keys and clips animate, but for objects and cameras, its value at the first frame. Returns what USD has nothing for.
+pub fn settle(scene: &mut Scene, times: &Times) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let moment = times.first().moment(scene);
+    if let Some(tables) = posed_tables(scene, &moment) {
+        scene.materials = tables.materials;
+        scene.maps = tables.maps;
+        scene.lights = tables.lights;
+        scene.fog = tables.fog;
+        if let Some(environment) = tables.environment {
+            scene.environment = Environment::clone(&environment);
+        }
+    }
+    let keyed = scene.timeline.clone();
+    let settings = &mut scene.settings;
+    if let Some(timeline) = &keyed {
+        settings.exposure = timeline.exposure(moment.time()).unwrap_or(settings.exposure);
+        settings.white_balance = timeline.white_balance(moment.time()).or(settings.white_balance);
+        settings.shutter = timeline.shutter(moment.time()).or(settings.shutter);
+    }
+    if settings.metering == Metering::Keyed {
+        settings.metering = Metering::Off;
+    }
+    if settings.metering != Metering::Off {
+        warnings.push(
+            "the exposure is measured, which other programs do not: set it with --set render.exposure=STOPS".to_owned(),
+        );
+    }
+    if scene.is_foggy() {
+        warnings.push("fog is left out: USD has none".to_owned());
+    }
+    let is_animated = keyed.is_some() || !scene.animated.is_empty();
+    if is_animated && times.frames.start() != times.frames.end() {
+        let line =
+            "materials, lights, fog and exposure that keys or clips animate keep their values at the first frame";
+        warnings.push(line.to_owned());
+    }
+    warnings
+}
+
 /// Converts a scene.
 ///
 /// # Errors
 /// If a picture cannot be encoded.
-pub fn convert(scene: &Scene, target: &Target, options: &ExportOptions) -> Result<Converted, ExportError> {
-    let times = Times::new(scene, options);
-    let mut warnings = Vec::new();
-    let mut placing = Placing::new(scene, &times, Shapes::new(scene, &times), Materials::new(scene));
+pub fn convert(
+    scene: &Scene,
+    times: &Times,
+    target: &Target,
+    mut warnings: Vec<String>,
+) -> Result<Converted, ExportError> {
+    let mut placing = Placing::new(scene, times, Shapes::new(scene, times), Materials::new(scene));
     let mut children = placing.world();
     let groups = placing.groups();
-    let Placing { shapes, materials, mut counts, .. } = placing;
+    let Placing { shapes, materials, mut counts, ground, .. } = placing;
     let mut textures = Textures::new(scene, target);
     let materials = materials.finish(&mut textures, &mut warnings)?;
     let lights = lights::prims(scene, &mut textures, &mut warnings)?;
-    let cameras = cameras::prims(scene, &times, &mut warnings);
+    let cameras = cameras::prims(scene, times, &mut warnings);
     let shapes = shapes.finish(&mut warnings);
-    counts.shapes = shapes.children.len();
+    counts.shapes = shapes.children.iter().filter(|class| class.reference.is_empty()).count();
     counts.materials = materials.children.len();
     counts.groups = groups.children.len();
     let pictures = textures.finish();
     counts.textures = pictures.len();
     let rest = [cameras, lights, materials, shapes, groups];
     children.extend(rest.into_iter().filter(|prim| !prim.children.is_empty()));
-    lacks(scene, &mut warnings);
     let world = Prim { kind: "component", children, ..Prim::new(WORLD.trim_start_matches('/'), "Xform") };
     let layer = Layer {
         default_prim: world.name.clone(),
@@ -56,19 +98,7 @@ pub fn convert(scene: &Scene, target: &Target, options: &ExportOptions) -> Resul
         time_codes: Some(times.codes()),
         per_second: scene.settings.fps,
         render_settings: settings::PATH.to_owned(),
-        prims: vec![world, settings::prim(scene)],
+        prims: vec![world, settings::prim(scene, ground.as_deref())],
     };
     Ok(Converted { layer, pictures, warnings, counts })
-}
-
-/// Adds what USD has nothing for.
-fn lacks(scene: &Scene, warnings: &mut Vec<String>) {
-    let mut lack = |is_so: bool, line: &str| {
-        if is_so {
-            warnings.push(line.to_owned());
-        }
-    };
-    lack(scene.is_foggy(), "fog is left out: USD has none");
-    let keyed = scene.timeline.is_some() || !scene.animated.is_empty();
-    lack(keyed, "materials, lights, fog and exposure that keys or clips animate keep their values at the first frame");
 }

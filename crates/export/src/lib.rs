@@ -93,14 +93,16 @@ pub fn check(path: &Path) -> Result<(), ExportError> {
     Ok(())
 }
 
-/// Writes `scene` as the stage `path`, and its pictures into the folder `NAME_textures` beside it, or into the package for `.usdz`. Files are
+/// Writes a scene as the stage `path`, and its pictures into the folder `NAME_textures` beside it, or into the package for `.usdz`. Files are
 /// written whole or not at all, the stage last.
 ///
 /// # Errors
 /// If the name is none of a USD file, if this build cannot write USD, or if a file cannot be written.
-pub fn export(scene: &Scene, path: &Path, options: &ExportOptions) -> Result<Exported, ExportError> {
+pub fn export(mut scene: Scene, path: &Path, options: &ExportOptions) -> Result<Exported, ExportError> {
     let target = files::Target::of(path)?;
-    let converted = convert::convert(scene, &target, options)?;
+    let times = times::Times::new(&scene, options);
+    let warnings = convert::settle(&mut scene, &times);
+    let converted = convert::convert(&scene, &times, &target, warnings)?;
     let files = files::write(&target, &converted.layer, converted.pictures)?;
     Ok(Exported { files, warnings: converted.warnings, counts: converted.counts })
 }

@@ -7,14 +7,15 @@ use throng_usd::{LayerValue, Prim, RenderSettings};
 /// Path of the settings.
 pub const PATH: &str = "/Render/Settings";
 
-/// The scope with the settings, their product and its colours.
-pub fn prim(scene: &Scene) -> Prim {
+/// The scope with the settings, their product and its colours. `ground` is the path of a model's ground.
+pub fn prim(scene: &Scene, ground: Option<&str>) -> Prim {
     let size = LayerValue::Ints2([scene.settings.width, scene.settings.height].map(|side| side as i32));
     let mut settings = Prim::new("Settings", "RenderSettings");
     settings.set_uniform("resolution", "int2", size.clone());
     settings.relate("camera", cameras::MAIN);
     settings.relate("products", "/Render/Picture");
-    for (name, text) in scene.settings.named() {
+    let ground = ground.map(|path| ("ground", path.to_owned()));
+    for (name, text) in scene.settings.named().into_iter().chain(ground) {
         let name = format!("{}{name}", RenderSettings::PREFIX);
         settings.set_uniform(name, "string", LayerValue::Text(text)).is_custom = true;
     }

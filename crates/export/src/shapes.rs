@@ -24,7 +24,7 @@ pub struct Shapes<'a> {
     names: Names,
     /// Index in `classes` of each mesh.
     known: HashMap<u32, usize>,
-    /// Paths of meshes with several slots, with the materials of their slots.
+    /// Paths of meshes with the materials of their slots.
     dressed: HashMap<(u32, Vec<u32>), String>,
     classes: Vec<Prim>,
     /// The deforming mesh of each mesh.
@@ -46,16 +46,14 @@ impl<'a> Shapes<'a> {
         }
     }
 
-    /// Path of the class of a mesh, and the material to bind to an instance of it: none if the class has those of several slots.
-    pub fn path(&mut self, mesh: u32, rows: &[u32], materials: &mut Materials) -> (String, Option<u32>) {
+    /// Path of the class of a mesh with the materials of its slots. Materials are bound in the class, because some programs ignore those that
+    /// are bound to instances.
+    pub fn path(&mut self, mesh: u32, rows: &[u32], materials: &mut Materials) -> String {
         let index = self.class(mesh);
         let path = format!("{WORLD}/{SHAPES}/{}", self.classes[index].name);
         let is_colored = has_colors(&self.scene.meshes[mesh as usize]);
         rows.iter().filter(|_| is_colored).for_each(|row| materials.color(*row));
-        match rows {
-            [row] => (path, Some(*row)),
-            _ => (self.dress(mesh, rows, path, materials), None),
-        }
+        self.dress(mesh, rows, path, materials)
     }
 
     fn class(&mut self, mesh: u32) -> usize {
@@ -74,15 +72,21 @@ impl<'a> Shapes<'a> {
         self.classes.len() - 1
     }
 
-    /// Path of a class that binds materials to the slots of another one.
+    /// Path of a class that binds materials to another one.
     fn dress(&mut self, mesh: u32, rows: &[u32], path: String, materials: &mut Materials) -> String {
         let key = (mesh, rows.to_vec());
         if let Some(known) = self.dressed.get(&key) {
             return known.clone();
         }
-        let name = self.names.unique(&self.scene.meshes[mesh as usize].name);
-        let slots = self.scene.meshes[mesh as usize].triangles().map_or_else(Vec::new, used_slots);
+        let own = &self.scene.meshes[mesh as usize];
+        let only = rows.first().filter(|_| rows.len() == 1);
+        let material = only.map_or_else(String::new, |row| self.scene.material_name(*row as usize));
+        let name = self.names.unique(&format!("{}_{material}", own.name));
         let mut shape = Prim::over(SHAPE);
+        if let Some(row) = only {
+            shape.bind(materials.path(*row));
+        }
+        let slots = own.triangles().filter(|_| only.is_none()).map_or_else(Vec::new, used_slots);
         shape.children = slots
             .into_iter()
             .filter_map(|slot| {

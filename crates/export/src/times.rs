@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use throng_scene::{Scene, anim::Moment};
 
 /// A time at which the scene is sampled.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// The time code: numbers of frames, and fractions while the shutter is open.
     pub code: f64,
@@ -56,6 +56,13 @@ impl Times {
     /// The samples of objects: all of them if objects move, otherwise the first one.
     pub fn of_objects(&self) -> &[Sample] {
         if self.moves { &self.samples } else { &self.samples[..self.samples.len().min(1)] }
+    }
+
+    /// The time of the first frame.
+    pub fn first(&self) -> Sample {
+        let first = self.samples.iter().find(|sample| sample.code == f64::from(*self.frames.start()));
+        // Each frame has a sample.
+        first.or(self.samples.first()).copied().unwrap_or_default()
     }
 
     /// First and last time code.

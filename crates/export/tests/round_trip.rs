@@ -33,7 +33,8 @@ impl Place {
     fn again(&self, name: &str) -> (Scene, Scene, Exported) {
         let scene = self.scene();
         let path = self.path(name);
-        let exported = export(&scene, &path, &ExportOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let exported =
+            export(scene.clone(), &path, &ExportOptions::default()).unwrap_or_else(|error| panic!("{error}"));
         let again = load(&path).unwrap_or_else(|error| panic!("{error}"));
         assert!(again.warnings.is_empty(), "{:?}", again.warnings);
         (scene, again, exported)
@@ -245,7 +246,7 @@ fn some_frames_can_be_chosen() {
     let place = Place::new(MOVING);
     let path = place.path("some.usda");
     let options = ExportOptions { frames: Some(12..=13) };
-    export(&place.scene(), &path, &options).unwrap_or_else(|error| panic!("{error}"));
+    export(place.scene(), &path, &options).unwrap_or_else(|error| panic!("{error}"));
     let again = load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((again.settings.first_frame, again.settings.frames), (12, 2));
     assert_same_objects(&place.scene(), &again, 13);
@@ -255,10 +256,10 @@ fn some_frames_can_be_chosen() {
 fn a_name_that_is_none_of_usd_is_refused_and_nothing_is_written() {
     let place = Place::new(STILL);
     for name in ["a.obj", "a", "a.usdx"] {
-        let error = export(&place.scene(), &place.path(name), &ExportOptions::default()).expect_err(name);
+        let error = export(place.scene(), &place.path(name), &ExportOptions::default()).expect_err(name);
         assert!(error.to_string().contains(".usdc"), "{error}");
     }
     let nowhere = place.path("missing/a.usda");
-    assert!(export(&place.scene(), &nowhere, &ExportOptions::default()).is_err());
+    assert!(export(place.scene(), &nowhere, &ExportOptions::default()).is_err());
     assert_eq!(fs::read_dir(place.folder.path()).expect("the folder").count(), 1);
 }

@@ -1,6 +1,6 @@
 //! From a [`Layer`] to the bytes of a file, through `openusd`.
 
-use crate::{Attribute, Layer, LayerFormat, LayerValue, Prim, Specifier};
+use crate::{Attribute, Layer, LayerFormat, LayerValue, Prim, Specifier, VariantSet};
 use glam::{DAffine3, DMat4};
 use openusd::{
     gf,
@@ -75,8 +75,10 @@ fn paths_of(texts: &[String]) -> Result<Value, String> {
     Ok(Value::PathListOp(sdf::ListOp::explicit(paths)))
 }
 
+/// Adds a prim below another one, or in a variant, whose path ends with a brace.
 fn add_prim(data: &mut sdf::Data, parent: &str, prim: &Prim) -> Result<(), String> {
-    let path = format!("{parent}/{}", prim.name);
+    let slash = if parent.ends_with('}') { "" } else { "/" };
+    let path = format!("{parent}{slash}{}", prim.name);
     let spec = data.create_spec(path_of(&path)?, SpecType::Prim);
     set_metadata(spec, prim)?;
     for attribute in &prim.attributes {
@@ -88,7 +90,33 @@ fn add_prim(data: &mut sdf::Data, parent: &str, prim: &Prim) -> Result<(), Strin
         own.add(FieldKey::Variability, Value::Variability(Variability::Uniform));
         own.add(FieldKey::TargetPaths, paths_of(targets)?);
     }
+    if let Some(set) = &prim.variants {
+        add_variants(data, &path, set)?;
+    }
     prim.children.iter().try_for_each(|child| add_prim(data, &path, child))
+}
+
+fn add_variants(data: &mut sdf::Data, prim: &str, set: &VariantSet) -> Result<(), String> {
+    let path = |variant: &str| {
+        let path = path_of(prim)?.append_variant_selection(&set.name, variant);
+        path.map_err(|error| format!("the variant {variant} is not valid: {error}"))
+    };
+    if let Some(spec) = data.spec_mut(&path_of(prim)?) {
+        spec.add(ChildrenKey::VariantSetChildren, Value::TokenVec(vec![set.name.as_str().into()]));
+        spec.add(FieldKey::VariantSetNames, Value::StringListOp(sdf::ListOp::prepended([set.name.clone()])));
+        let selection = [(set.name.clone(), set.selected.clone())].into_iter().collect();
+        spec.add(FieldKey::VariantSelection, Value::VariantSelectionMap(selection));
+    }
+    let names = set.variants.iter().map(|(name, _)| name.as_str().into()).collect();
+    data.create_spec(path("")?, SpecType::VariantSet).add(ChildrenKey::VariantChildren, Value::TokenVec(names));
+    for (name, children) in &set.variants {
+        let variant = path(name)?;
+        let spec = data.create_spec(variant.clone(), SpecType::Variant);
+        spec.add(FieldKey::Specifier, Value::Specifier(sdf::Specifier::Over));
+        spec.add(ChildrenKey::PrimChildren, names_of(children));
+        children.iter().try_for_each(|child| add_prim(data, variant.as_str(), child))?;
+    }
+    Ok(())
 }
 
 fn set_metadata(spec: &mut SpecData, prim: &Prim) -> Result<(), String> {

@@ -1,4 +1,5 @@
-//! Materials with three outputs: UsdPreviewSurface for every program, OpenPBR, and throng's own shader, which has all of the material.
+//! Materials in three forms: UsdPreviewSurface for every program, OpenPBR in a variant, and throng's own attributes, which have all of the
+//! material.
 
 mod network;
 mod open_pbr;
@@ -9,10 +10,13 @@ use crate::{ExportError, convert::WORLD, textures::Textures};
 use network::Network;
 use std::collections::{BTreeMap, HashSet};
 use throng_scene::{Material, NONE, Scene};
-use throng_usd::{Prim, names::Names};
+use throng_usd::{Prim, VariantSet, names::Names};
 
 /// Name of the scope of materials.
 const MATERIALS: &str = "Materials";
+/// Name of its set of variants, of the variant without OpenPBR, which is chosen, and of the one with it. Checkers without MaterialX take its
+/// shaders for mistakes.
+const SURFACES: [&str; 3] = ["surfaces", "preview", "openPbr"];
 
 /// The materials that instances have used so far.
 pub struct Materials<'a> {
@@ -48,15 +52,24 @@ impl<'a> Materials<'a> {
     /// If a picture cannot be encoded.
     pub fn finish(self, textures: &mut Textures, warnings: &mut Vec<String>) -> Result<Prim, ExportError> {
         let mut scope = Prim::new(MATERIALS, "Scope");
+        let mut open = Vec::new();
         for (&row, name) in &self.used {
             let Some(material) = self.scene.materials.get(row as usize) else { continue };
             let path = format!("{WORLD}/{MATERIALS}/{name}");
+            let is_colored = self.colored.contains(&row);
+            let mut network = Network::new(self.scene, path.clone(), textures);
+            preview::add(&mut network, material, is_colored)?;
+            let own = own::attributes(&mut network, material)?;
+            let mut plain = network.finish(Prim::new(name.clone(), "Material"));
+            plain.attributes.extend(own);
+            scope.children.push(plain);
             let mut network = Network::new(self.scene, path, textures);
-            preview::add(&mut network, material, self.colored.contains(&row))?;
-            open_pbr::add(&mut network, material, self.colored.contains(&row))?;
-            own::add(&mut network, material)?;
-            scope.children.push(network.finish(name.clone()));
+            open_pbr::add(&mut network, material, is_colored)?;
+            open.push(network.finish(Prim::over(name.clone())));
         }
+        let [name, selected, other] = SURFACES.map(str::to_owned);
+        let variants = vec![(selected.clone(), Vec::new()), (other, open)];
+        scope.variants = Some(VariantSet { name, selected, variants });
         self.warn(warnings);
         Ok(scope)
     }

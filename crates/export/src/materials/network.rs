@@ -159,9 +159,8 @@ impl<'a, 'b, 'c> Network<'a, 'b, 'c> {
         self.add(transform, "result", "float2")
     }
 
-    /// The material.
-    pub fn finish(self, name: String) -> Prim {
-        let mut material = Prim::new(name, "Material");
+    /// The material with its shaders.
+    pub fn finish(self, mut material: Prim) -> Prim {
         for (name, source) in self.outputs {
             material.connect(name, "token", source);
         }

@@ -1,4 +1,4 @@
-//! throng's own surface shader.
+//! Attributes in which a file keeps all of a material of throng.
 
 use super::network::{Network, Range};
 use crate::ExportError;
@@ -7,34 +7,35 @@ use throng_scene::{
     animated::MapUse,
     properties::{MaterialNumber, blank, choices},
 };
-use throng_usd::{AttributeType, LayerValue, OwnSurface};
+use throng_usd::{Attribute, AttributeType, LayerValue, OwnSurface, Prim};
 
-/// Adds the shader, with all properties that differ from their defaults.
+/// The attributes: the kind, and all properties that differ from their defaults. Adds the pictures that they are connected to.
 ///
 /// # Errors
 /// If a picture cannot be encoded.
-pub fn add(network: &mut Network, material: &Material) -> Result<(), ExportError> {
-    let mut shader = network.shader("Own", OwnSurface::SHADER);
+pub fn attributes(network: &mut Network, material: &Material) -> Result<Vec<Attribute>, ExportError> {
+    let mut own = Prim::default();
+    let name = |short: &str| format!("{}{short}", OwnSurface::PREFIX);
     let blank = blank();
     let usual = choices(&blank);
-    for (name, text) in choices(material).into_iter().filter(|choice| !usual.contains(choice)) {
-        shader.set(format!("inputs:{name}"), "token", LayerValue::Token(text));
+    for (short, text) in choices(material) {
+        if name(short) == OwnSurface::KIND || !usual.contains(&(short, text.clone())) {
+            own.set(name(short), "token", LayerValue::Token(text));
+        }
     }
     for number in MaterialNumber::all().filter(|number| number.of(material) != number.of(&blank)) {
         let (kind, value) = typed(number, number.of(material));
-        shader.set(format!("inputs:{}", number.name()), kind, value);
+        own.set(name(number.name()), kind, value);
     }
-    let mut own = *material;
-    let used = material.maps();
+    let (mut copy, used) = (*material, material.maps());
     for usage in MapUse::all() {
-        let index = *usage.of(&mut own);
+        let index = *usage.of(&mut copy);
         let Some(map) = network.map(index).filter(|_| used.contains(&index)) else { continue };
         let texture = network.texture(usage.name(), map, Range::scaled([1.0; 4]))?;
-        shader.connect(format!("inputs:{}", usage.name()), "float3", format!("{texture}rgb"));
+        own.connect(name(usage.name()), "float3", format!("{texture}rgb"));
     }
-    let output = network.add(shader, "surface", "token");
-    network.surface(OwnSurface::CONTEXT, output);
-    Ok(())
+    own.attributes.iter_mut().for_each(|attribute| attribute.is_custom = true);
+    Ok(own.attributes)
 }
 
 /// A number with its type.

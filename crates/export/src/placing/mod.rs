@@ -30,6 +30,8 @@ pub struct Placing<'a> {
     pub shapes: Shapes<'a>,
     pub materials: Materials<'a>,
     pub counts: Counts,
+    /// Path of the ground of a standalone model.
+    pub ground: Option<String>,
 }
 
 /// What an instance shows: a mesh with the first of its material slots, or an assembly.
@@ -60,6 +62,7 @@ impl<'a> Placing<'a> {
             shapes,
             materials,
             counts: Counts::default(),
+            ground: None,
         }
     }
 
@@ -139,8 +142,8 @@ impl<'a> Placing<'a> {
 
     /// An instance of a prototype, without a place.
     fn instance(&mut self, name: String, prototype: Prototype) -> Prim {
-        let (path, material) = match self.placed(prototype) {
-            Placed::Assembly(assembly) => (self.group_path(assembly), None),
+        let path = match self.placed(prototype) {
+            Placed::Assembly(assembly) => self.group_path(assembly),
             Placed::Mesh(mesh) => {
                 let slots = self.scene.meshes[mesh].slot_count as usize;
                 let rows = self.scene.material_slots.get(prototype.slot_base as usize..).unwrap_or_default();
@@ -148,11 +151,7 @@ impl<'a> Placing<'a> {
                 self.shapes.path(mesh as u32, &rows, &mut self.materials)
             }
         };
-        let mut prim = Prim::instance_of(name, path);
-        if let Some(row) = material {
-            prim.bind(self.materials.path(row));
-        }
-        prim
+        Prim::instance_of(name, path)
     }
 
     fn placed(&self, prototype: Prototype) -> Placed {
@@ -192,6 +191,9 @@ impl<'a> Placing<'a> {
                 let token = |at: usize| LayerValue::token(if is_shown(at) { "inherited" } else { "invisible" });
                 let over_time = codes.iter().enumerate().map(|(at, sample)| (sample.code, token(at))).collect();
                 prim.set_over_time("visibility", "token", over_time);
+            }
+            if self.scene.stage == Some(index) {
+                self.ground = Some(format!("{WORLD}/{}", prim.name));
             }
             self.counts.instances += 1;
             prims.push(prim);

@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::DAffine3;
 use std::path::Path;
-use throng_scene::{CLAY, Environment, Metering, RenderDefaults, Scene, desc::SceneFile, ranges};
+use throng_scene::{CLAY, Environment, Metering, Placed, RenderDefaults, Scene, desc::SceneFile, ranges};
 use throng_usd::Stage;
 
 /// Longest side of the picture of a camera, in pixels.
@@ -99,12 +99,26 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         // Whoever placed lights and a camera has chosen how bright the picture is.
         scene.settings.metering = Metering::Off;
     }
+    scene.stage = ground(&scene, &stage);
     if options.overrides.is_empty() && options.model.environment.is_none() {
         set_own(&mut scene.settings, &stage, |name| LIGHT.contains(&name));
     }
     Ok((scene, surfaces))
 }
 
+/// The ground of a model that was exported with it. It does not count when the exposure is measured.
+fn ground(scene: &Scene, stage: &Stage) -> Option<u32> {
+    let (_, path) = stage.render.own.iter().find(|(name, _)| name == GROUND)?;
+    let below = format!("{}/", path.trim_start_matches('/'));
+    let is_ground = |index: &usize| match scene.placed_by(&scene.instances[*index]) {
+        Placed::Mesh(mesh) => scene.meshes[mesh].name.starts_with(&below),
+        Placed::Assembly(_) => false,
+    };
+    scene.world().find(is_ground).map(|index| index as u32)
+}
+
+/// The setting with the path of the ground.
+const GROUND: &str = "ground";
 /// Settings that `--preset` chooses, and those that follow from the light.
 const PRESET: [&str; 2] = ["samples", "noise"];
 const LIGHT: [&str; 2] = ["metering", "clampIndirect"];

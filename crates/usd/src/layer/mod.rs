@@ -6,7 +6,7 @@ pub mod names;
 mod prim;
 mod value;
 
-pub use prim::{Attribute, Prim, Specifier};
+pub use prim::{Attribute, Prim, Specifier, VariantSet};
 pub use value::{AttributeType, LayerValue};
 
 /// A root layer.

@@ -37,6 +37,19 @@ pub struct Prim {
     pub relationships: Vec<(String, Vec<String>)>,
     /// The prims below it.
     pub children: Vec<Prim>,
+    /// Its set of variants, if it has one.
+    pub variants: Option<VariantSet>,
+}
+
+/// Opinions of which one is chosen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VariantSet {
+    /// Its name.
+    pub name: String,
+    /// The name of the chosen variant.
+    pub selected: String,
+    /// The variants: their names, and opinions about children of the prim.
+    pub variants: Vec<(String, Vec<Prim>)>,
 }
 
 impl Prim {

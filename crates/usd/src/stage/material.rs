@@ -82,22 +82,22 @@ pub struct Surface {
     pub own: Option<Box<OwnSurface>>,
 }
 
-/// The inputs of throng's own surface shader, as they are in the file. The names are those of the scene's materials.
+/// Properties of a material of throng, as they are in the file. The names are those of the scene's materials.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnSurface {
-    /// Inputs that are texts.
+    /// Properties that are texts.
     pub texts: Vec<(String, String)>,
-    /// Inputs that are numbers. A single number stands in all components.
+    /// Properties that are numbers. A single number stands in all components.
     pub numbers: Vec<(String, [f32; 4])>,
-    /// Inputs that read pictures, without their scale and bias.
+    /// Properties that read pictures, whose scale and bias do not count.
     pub maps: Vec<(String, Source)>,
 }
 
 impl OwnSurface {
-    /// The name of the shader, and of the render context of its output.
-    pub const SHADER: &str = "throng:surface";
-    /// The context of the material's output.
-    pub const CONTEXT: &str = "throng";
+    /// What names of the material's attributes begin with. They are no shader, because checkers do not know it.
+    pub const PREFIX: &str = "throng:";
+    /// The attribute that all of them have.
+    pub const KIND: &str = "throng:kind";
 }
 
 /// A clear or cloudy body.

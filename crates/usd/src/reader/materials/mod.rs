@@ -24,7 +24,7 @@ use super::{
     prototypes::{is_prototype_root, stage_path},
     values::Values,
 };
-use crate::{Material, NONE, Surface};
+use crate::{Material, NONE, OwnSurface, Surface};
 use bindings::Levels;
 use network::Node;
 use notes::Notes;
@@ -138,12 +138,12 @@ impl Library {
     }
 
     fn surface(&mut self, prim: &Prim) -> Surface {
-        let surfaces = network::surfaces(&self.values, prim);
-        if let Some(node) = own::find(&surfaces) {
+        if self.values.has(prim, OwnSurface::KIND) {
             let mut evaluator = Evaluator::new(&self.values, &self.pictures, &mut self.notes);
-            let own = own::read(&self.values, node, &mut evaluator);
+            let own = own::read(&self.values, prim, &mut evaluator);
             return Surface { own: Some(Box::new(own)), ..Surface::default() };
         }
+        let surfaces = network::surfaces(&self.values, prim);
         let known = surfaces.iter().find(|(_, node)| surfaces::is_known(node));
         let Some((_, node)) = known.or_else(|| surfaces.first()) else {
             self.notes.empty(prim);

@@ -1,22 +1,18 @@
-//! Tests of throng's own surface shader.
+//! Tests of throng's own attributes of materials.
 
 use super::{bound_stage, surface};
 use crate::Source;
 
 #[test]
-fn all_inputs_of_the_own_shader_are_kept_and_other_shaders_are_ignored() {
+fn all_own_attributes_are_kept_and_shaders_are_ignored() {
     let stage = bound_stage(
         r#"
         token outputs:surface.connect = </M/Preview.outputs:surface>
-        token outputs:throng:surface.connect = </M/Own.outputs:surface>
+        custom token throng:kind = "mirror"
+        custom color3f throng:color = (0.5, 0.25, 1)
+        custom float3 throng:baseColorTexture.connect = </M/Picture.outputs:rgb>
         def Shader "Preview" { uniform token info:id = "UsdPreviewSurface"
             float inputs:roughness = 0.9
-            token outputs:surface
-        }
-        def Shader "Own" { uniform token info:id = "throng:surface"
-            token inputs:kind = "mirror"
-            color3f inputs:color = (0.5, 0.25, 1)
-            float3 inputs:baseColorTexture.connect = </M/Picture.outputs:rgb>
             token outputs:surface
         }
         def Shader "Picture" { uniform token info:id = "UsdUVTexture"
