@@ -12,8 +12,8 @@ use crate::{
     meshes::MeshSource,
     model::MeshMotion,
     ron::{file::Source, meshes::contents::Loader, motions, names::Names, source::Place},
-    surfaces::Surfaces,
     subjects,
+    surfaces::Surfaces,
 };
 use std::{collections::HashMap, mem::take, sync::Arc};
 use throng_scene::{
