@@ -121,7 +121,7 @@ fn open_edges(mesh: &TriangleMesh) -> usize {
 
 /// A stage with cubes, which have the materials `M` and `N` with these inputs, and a picture.
 #[cfg(feature = "usd")]
-fn stage(dir: &Path, points: &str, inputs: [&str; 2], mesh: &str, others: &str) -> Scene {
+fn stage(dir: &Path, points: &str, inputs: [&str; 2], mesh: &str) -> Scene {
     let material = |name: &str, inputs: &str| {
         format!(
             r#"def Material "{name}" {{
@@ -167,7 +167,7 @@ def Mesh "Cube" (prepend apiSchemas = ["MaterialBindingAPI"]) {{
     rel material:binding = </M>
     {mesh}
 }}
-{others}"#
+"#
     );
     let path = dir.join("s.usda");
     fs::write(&path, text).expect("writes");
@@ -191,8 +191,8 @@ const PICTURE: &str = "float inputs:displacement.connect = </M/Picture.outputs:r
 #[test]
 fn a_constant_moves_along_the_normals_of_the_limit_surface() {
     let dir = folder();
-    let rest = stage(dir.path(), CUBE, ["", ""], "", "");
-    let moved = stage(dir.path(), CUBE, ["float inputs:displacement = 0.25", ""], "", "");
+    let rest = stage(dir.path(), CUBE, ["", ""], "");
+    let moved = stage(dir.path(), CUBE, ["float inputs:displacement = 0.25", ""], "");
     let (rest, moved) = (triangles(&rest, 0), triangles(&moved, 0));
     assert_eq!(rest.triangles, moved.triangles);
     for vertex in 0..rest.positions.len() {
@@ -216,39 +216,14 @@ fn seams_and_borders_of_materials_stay_closed() {
         int[] indices = [0, 3]
         rel material:binding = </N>
     }"#;
-    let scene = stage(dir.path(), CUBE, [PICTURE, "float inputs:displacement = -0.2"], subset, "");
+    let scene = stage(dir.path(), CUBE, [PICTURE, "float inputs:displacement = -0.2"], subset);
     let mesh = triangles(&scene, 0);
     assert!(mesh.slots.contains(&0) && mesh.slots.contains(&1));
     assert_eq!(open_edges(mesh), 0);
     // Creases split normals, but not the surface.
     let sharp = "int[] creaseIndices = [0, 1, 3, 2, 0]\n int[] creaseLengths = [5]\n float[] creaseSharpnesses = [10]";
-    let scene = stage(dir.path(), CUBE, [PICTURE, ""], sharp, "");
+    let scene = stage(dir.path(), CUBE, [PICTURE, ""], sharp);
     assert_eq!(open_edges(triangles(&scene, 0)), 0);
-}
-
-#[cfg(feature = "usd")]
-#[test]
-fn one_mesh_with_two_displacements_is_two_meshes() {
-    let dir = folder();
-    let other = r#"def Xform "Other" {
-    def Mesh "Cube" (prepend references = </Cube> prepend apiSchemas = ["MaterialBindingAPI"]) {
-        rel material:binding = </N>
-    }
-    def Mesh "Same" (prepend references = </Cube> prepend apiSchemas = ["MaterialBindingAPI"]) {
-        rel material:binding = </M>
-    }
-}"#;
-    let count = |inputs: [&str; 2]| {
-        let scene = stage(dir.path(), CUBE, inputs, "", other);
-        let mut used: Vec<u32> = scene.instances.iter().map(|instance| instance.mesh).collect();
-        used.sort_unstable();
-        used.dedup();
-        // The ground is one of them.
-        used.len() - 1
-    };
-    assert_eq!(count(["float inputs:displacement = 0.1", "float inputs:displacement = 0.2"]), 2);
-    assert_eq!(count(["float inputs:displacement = 0.1", "float inputs:roughness = 0.9"]), 2);
-    assert_eq!(count(["float inputs:roughness = 0.1", "float inputs:roughness = 0.9"]), 1);
 }
 
 #[cfg(feature = "usd")]
@@ -259,8 +234,8 @@ fn a_cage_that_moves_is_displaced_in_every_frame() {
     let late = CUBE.replace("(1, 1, 1)]", "(2, 1.5, 1)]");
     let values = |points: &str| points.split(" = ").nth(1).unwrap_or_default().to_owned();
     let both = format!("point3f[] points.timeSamples = {{ 0: {}, 10: {} }}", values(CUBE), values(&late));
-    let moving = stage(dir.path(), &both, [PICTURE, ""], "", "");
-    let [first, last] = [CUBE, &late].map(|points| stage(dir.path(), points, [PICTURE, ""], "", ""));
+    let moving = stage(dir.path(), &both, [PICTURE, ""], "");
+    let [first, last] = [CUBE, &late].map(|points| stage(dir.path(), points, [PICTURE, ""], ""));
     let deforming = &moving.deforming[0];
     assert!(deforming.displacement.is_some());
     for (still, code) in [(&first, 0.0), (&last, 10.0)] {
@@ -282,7 +257,7 @@ fn a_cage_that_moves_is_displaced_in_every_frame() {
 fn a_bilinear_plane_is_refined_and_smooth_if_it_is_displaced() {
     let dir = folder();
     let scheme = r#"uniform token subdivisionScheme = "bilinear""#;
-    let scene = stage(dir.path(), CUBE, [PICTURE, ""], scheme, "");
+    let scene = stage(dir.path(), CUBE, [PICTURE, ""], scheme);
     let mesh = triangles(&scene, 0);
     assert_eq!((mesh.triangles.len(), mesh.normals.len()), (6 * 128, mesh.positions.len()));
     assert_eq!(open_edges(mesh), 0);
@@ -294,7 +269,7 @@ fn a_bilinear_plane_is_refined_and_smooth_if_it_is_displaced() {
 fn a_picture_that_is_lost_is_a_warning() {
     let dir = folder();
     fs::write(dir.path().join("ramp.png"), "no picture").expect("writes");
-    let scene = stage(dir.path(), CUBE, [PICTURE, ""], "", "");
+    let scene = stage(dir.path(), CUBE, [PICTURE, ""], "");
     let line = scene.warnings.iter().find(|line| line.contains("of a displacement is left out"));
     assert!(line.is_some_and(|line| line.contains("s.usda") && line.contains("ramp.png")), "{:?}", scene.warnings);
 }

@@ -408,3 +408,29 @@ fn subsets_have_their_materials_and_equal_meshes_are_stored_once() {
     let rows: Vec<&[u32]> = contents.lists[0].iter().map(|item| &item.materials[..]).collect();
     assert_eq!(rows, [&[][..], &[], &[0], &[1]], "a mesh with one material is shared, whatever it is made of");
 }
+
+#[test]
+fn a_mesh_with_two_displacements_is_two_meshes() {
+    let content = |material: u32| Content::Shape {
+        shape: 0,
+        materials: vec![material],
+        skeleton: NONE,
+        color: None,
+        opacity: None,
+    };
+    let count = |heights: [f32; 2]| {
+        let world = group((0..3).map(|i| item(content(i % 2), f64::from(i))).collect());
+        let mut stage = stage(vec![world], vec![shape(ShapeKind::Mesh(Box::new(square())))]);
+        let material = |height: f32| usd::Material {
+            name: format!("/{height}"),
+            surface: Surface { displacement: Input::of(height), ..Surface::default() },
+        };
+        stage.materials = heights.map(material).to_vec();
+        let contents = converted(&stage).0;
+        let displaced = contents.sources.iter().filter(|source| source.displacement.is_some()).count();
+        (contents.sources.len(), displaced)
+    };
+    assert_eq!(count([0.0, 0.0]), (1, 0));
+    assert_eq!(count([0.0, 0.5]), (2, 1));
+    assert_eq!(count([0.25, 0.5]), (2, 2));
+}
