@@ -35,10 +35,10 @@ impl NurbsCurve<'_> {
         basis[0] = 1.0;
         for degree in 1..self.order {
             let mut saved = 0.0;
-            for i in 0..degree {
+            for (i, value) in basis.iter_mut().take(degree).enumerate() {
                 let (right, left) = (knot(span + i + 1) - u, u - knot(span + 1 + i - degree));
-                let share = basis[i] / (right + left);
-                basis[i] = saved + right * share;
+                let share = *value / (right + left);
+                *value = saved + right * share;
                 saved = left * share;
             }
             basis[degree] = saved;

@@ -26,14 +26,14 @@ struct Entry<'a> {
     name: &'a [u8],
 }
 
+/// Name and content of an entry.
+pub type NamedContent<'a> = (String, Cow<'a, [u8]>);
+
 /// The names and contents of all entries. `take` is called with the size of each content before it is allocated.
 ///
 /// # Errors
 /// If the archive is damaged, if an entry is packed in another way, or if `take` fails. The text is a sentence.
-pub fn entries<'a>(
-    file: &'a [u8],
-    take: &dyn Fn(u64) -> Result<(), String>,
-) -> Result<Vec<(String, Cow<'a, [u8]>)>, String> {
+pub fn entries<'a>(file: &'a [u8], take: &dyn Fn(u64) -> Result<(), String>) -> Result<Vec<NamedContent<'a>>, String> {
     let damaged = || "this is no complete ZIP archive: get all of it, or write it with numpy.savez".to_owned();
     let mut at = directory(file).ok_or_else(damaged)?;
     let mut all = Vec::new();

@@ -63,7 +63,7 @@ impl TreeSource {
         }
         let build = |(mesh, deforms): (&Mesh, bool)| match &mesh.shape {
             Shape::Triangles(triangles) if !deforms => self.shared_tree(triangles.into(), layout),
-            Shape::Curves(_) => Arc::new(self.tree_of_curves(mesh, layout)),
+            Shape::Curves(_) if !deforms => Arc::new(self.tree_of_curves(mesh, layout)),
             _ => Arc::new(Blas::build(mesh, layout, Quality::Fast)),
         };
         // One large build uses all threads, and memory may not have room for two.
