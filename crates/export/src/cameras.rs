@@ -8,6 +8,9 @@ use throng_scene::{
 };
 use throng_usd::{LayerValue, Prim, names::Names};
 
+/// A number of a camera's optics.
+type Number = fn(&Optics) -> f32;
+
 /// Path of the camera of the pictures.
 pub const MAIN: &str = "/World/Cameras/Camera";
 
@@ -61,14 +64,14 @@ fn prim(scene: &Scene, name: String, poses: &Poses, warnings: &mut Vec<String>) 
     let is_parallel = |(_, pose): &(f64, CameraPose)| matches!(pose.projection, Projection::Orthographic { .. });
     let projection = if poses.first().is_some_and(is_parallel) { "orthographic" } else { "perspective" };
     camera.set("projection", "token", LayerValue::token(projection));
-    let numbers: [(&str, &dyn Fn(&Optics) -> f32); 7] = [
-        ("horizontalAperture", &|optics| optics.aperture[0]),
-        ("verticalAperture", &|optics| optics.aperture[1]),
-        ("horizontalApertureOffset", &|optics| optics.offset[0]),
-        ("verticalApertureOffset", &|optics| optics.offset[1]),
-        ("focalLength", &|optics| optics.focal_length),
-        ("fStop", &|optics| optics.f_stop),
-        ("focusDistance", &|optics| optics.focus),
+    let numbers: [(&str, Number); 7] = [
+        ("horizontalAperture", |optics| optics.aperture[0]),
+        ("verticalAperture", |optics| optics.aperture[1]),
+        ("horizontalApertureOffset", |optics| optics.offset[0]),
+        ("verticalApertureOffset", |optics| optics.offset[1]),
+        ("focalLength", |optics| optics.focal_length),
+        ("fStop", |optics| optics.f_stop),
+        ("focusDistance", |optics| optics.focus),
     ];
     for (name, of) in numbers {
         camera.set_over_time(name, "float", over_time(&|pose| LayerValue::Float(of(&Optics::of(pose, aspect)))));

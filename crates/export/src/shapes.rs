@@ -64,7 +64,7 @@ impl<'a> Shapes<'a> {
         let mut class = Prim::class(self.names.unique(&own.name), "Xform");
         class.children.push(match &own.shape {
             Shape::Triangles(triangles) => self.triangles(mesh, triangles),
-            Shape::Curves(curves) => strands(curves),
+            Shape::Curves(curves) => self.strands(mesh, curves),
             Shape::Sphere => sphere(),
         });
         self.classes.push(class);
@@ -123,22 +123,13 @@ impl<'a> Shapes<'a> {
 
     /// Points and normals, over time if the mesh deforms.
     fn vertices(&self, prim: &mut Prim, mesh: u32, own: &TriangleMesh) {
-        let deforming = self.deforming.get(&mesh);
-        let samples = match deforming {
-            Some(_) => self.times.of_objects(),
-            None => &[],
-        };
         let (mut points, mut normals, mut bounds) = (Vec::new(), Vec::new(), Aabb::EMPTY);
-        for sample in samples {
-            let mut shape = Deformed::default();
-            if let Some(deforming) = deforming {
-                shape_at(self.scene, deforming, &sample.moment(self.scene), &mut shape);
-            }
+        for (code, shape) in self.deformed(mesh) {
             bounds = bounds.union(shape.bounds);
-            points.push((sample.code, LayerValue::Float3s(shape.positions)));
-            normals.push((sample.code, LayerValue::Float3s(shape.normals)));
+            points.push((code, LayerValue::Float3s(shape.positions)));
+            normals.push((code, LayerValue::Float3s(shape.normals)));
         }
-        if samples.is_empty() {
+        if points.is_empty() {
             bounds = Aabb::of_points(own.positions.iter().copied().map(Into::into));
             points.push((0.0, LayerValue::Float3s(own.positions.clone())));
             normals.push((0.0, LayerValue::Float3s(own.normals.clone())));
@@ -149,6 +140,46 @@ impl<'a> Shapes<'a> {
             prim.attributes.last_mut().into_iter().for_each(|normals| normals.interpolation = "vertex");
         }
         extent(prim, &bounds);
+    }
+
+    /// The shapes of a mesh that deforms, with their time codes; none for others.
+    fn deformed(&self, mesh: u32) -> impl Iterator<Item = (f64, Deformed)> + '_ {
+        self.deforming.get(&mesh).into_iter().flat_map(|deforming| {
+            self.times.of_objects().iter().map(|sample| {
+                let mut shape = Deformed::default();
+                shape_at(self.scene, deforming, &sample.moment(self.scene), &mut shape);
+                (sample.code, shape)
+            })
+        })
+    }
+
+    fn strands(&self, mesh: u32, curves: &Curves) -> Prim {
+        let mut prim = Prim::new(SHAPE, "BasisCurves");
+        let counts = curves.strand_ranges().map(|points| points.len() as i32).collect();
+        let (mut points, mut bounds) = (Vec::new(), Aabb::EMPTY);
+        for (code, shape) in self.deformed(mesh) {
+            bounds = bounds.union(shape.bounds);
+            points.push((code, LayerValue::Float3s(shape.positions)));
+        }
+        if points.is_empty() {
+            bounds = curves.bounds();
+            points.push((0.0, LayerValue::Float3s(curves.points.iter().map(|point| point.position).collect())));
+        }
+        let widths = curves.points.iter().map(|point| 2.0 * point.radius).collect();
+        prim.set_uniform("type", "token", LayerValue::token("linear"));
+        prim.set_uniform("wrap", "token", LayerValue::token("nonperiodic"));
+        prim.set("curveVertexCounts", "int[]", LayerValue::Ints(counts));
+        prim.set_over_time("points", "point3f[]", points);
+        prim.set("widths", "float[]", LayerValue::Floats(widths)).interpolation = "vertex";
+        if curves.profile == CurveProfile::Ribbon {
+            prim.set_uniform(CurveSet::PROFILE, "token", LayerValue::token(CurveSet::RIBBON)).is_custom = true;
+        }
+        if !curves.uvs.is_empty() {
+            primvar(&mut prim, "primvars:st", "texCoord2f[]", LayerValue::Float2s(curves.uvs.clone()));
+        }
+        colors(&mut prim, &curves.colors);
+        extent(&mut prim, &bounds);
+        prim
     }
 
     /// Whether all materials of a mesh hide its back faces.
@@ -215,27 +246,6 @@ fn sphere() -> Prim {
     let mut prim = Prim::new(SHAPE, "Sphere");
     prim.set("radius", "double", LayerValue::Double(1.0));
     extent(&mut prim, &Aabb { min: glam::Vec3::NEG_ONE, max: glam::Vec3::ONE });
-    prim
-}
-
-fn strands(curves: &Curves) -> Prim {
-    let mut prim = Prim::new(SHAPE, "BasisCurves");
-    let counts = curves.strand_ranges().map(|points| points.len() as i32).collect();
-    let points = curves.points.iter().map(|point| point.position).collect();
-    let widths = curves.points.iter().map(|point| 2.0 * point.radius).collect();
-    prim.set_uniform("type", "token", LayerValue::token("linear"));
-    prim.set_uniform("wrap", "token", LayerValue::token("nonperiodic"));
-    prim.set("curveVertexCounts", "int[]", LayerValue::Ints(counts));
-    prim.set("points", "point3f[]", LayerValue::Float3s(points));
-    prim.set("widths", "float[]", LayerValue::Floats(widths)).interpolation = "vertex";
-    if curves.profile == CurveProfile::Ribbon {
-        prim.set_uniform(CurveSet::PROFILE, "token", LayerValue::token(CurveSet::RIBBON)).is_custom = true;
-    }
-    if !curves.uvs.is_empty() {
-        primvar(&mut prim, "primvars:st", "texCoord2f[]", LayerValue::Float2s(curves.uvs.clone()));
-    }
-    colors(&mut prim, &curves.colors);
-    extent(&mut prim, &curves.bounds());
     prim
 }
 

@@ -6,7 +6,7 @@ use throng_export::{ExportOptions, Exported, export};
 use throng_loader::load;
 use throng_scene::{
     Environment, Integrator, Light, Material, NONE, Placed, Scene, Shape, ToneMap,
-    anim::{Moment, camera_of_frame, hidden_instances, shown_meshes, world_transforms},
+    anim::{Deformed, Moment, camera_of_frame, hidden_instances, shape_at, shown_meshes, world_transforms},
 };
 
 /// A folder with a scene file.
@@ -209,6 +209,36 @@ fn ribbons_and_their_points_stay() {
     assert_eq!((own.len(), found.len()), (1, 1));
     assert_eq!((own[0].profile, &own[0].strands), (found[0].profile, &found[0].strands));
     assert_eq!(own[0].points, found[0].points);
+}
+
+#[test]
+fn curves_that_deform_are_at_their_places_in_each_frame() {
+    let place = Place::new(
+        r##"(
+    render: (size: (64, 36), frames: 3, fps: 1),
+    meshes: { "hair": Curves(file: "hair.obj", width: 0.1), "swaying": Fur(on: "box", count: 9, length: 1, wind: (direction: (1, 0, 0), strength: 0.5, period: 3)), "box": Box() },
+    instances: [Single(of: "hair"), Single(of: "swaying")],
+    camera: LookAt(eye: (0, 0, 9), target: (0, 0, 0)),
+)"##,
+    );
+    fs::write(place.path("hair.obj"), "v 0 0 0\nv 0 1 0\nv 0 2 1\nl 1 2 3\n").expect("a file");
+    let (scene, again, _) = place.again("hair.usdc");
+    let shapes = |scene: &Scene, frame: u32| -> Vec<Vec<Vec3>> {
+        let moment = Moment::of(scene, scene.time_of(frame));
+        let shape = |deforming| {
+            let mut shape = Deformed::default();
+            shape_at(scene, deforming, &moment, &mut shape);
+            shape.positions.iter().map(|&point| point.into()).collect()
+        };
+        scene.deforming.iter().map(shape).collect()
+    };
+    for frame in 1..=3 {
+        let (expected, found) = (shapes(&scene, frame), shapes(&again, frame));
+        assert_eq!((expected.len(), found.len()), (1, 1));
+        let distance = |(a, b): (&Vec3, &Vec3)| a.distance(*b);
+        assert!(expected[0].iter().zip(&found[0]).map(distance).fold(0.0, f32::max) < 1e-5, "frame {frame}");
+    }
+    assert_ne!(shapes(&scene, 1), shapes(&scene, 2));
 }
 
 const MOVING: &str = r##"(

@@ -53,7 +53,7 @@ impl Poses {
             // Those that were hidden or are hidden now.
             for &index in first.hidden.union(&pose.hidden) {
                 let was_shown = !first.hidden.contains(&index);
-                if was_shown != !pose.hidden.contains(&index) {
+                if was_shown == pose.hidden.contains(&index) {
                     blinking.entry(index).or_insert_with(|| vec![was_shown; count]);
                 }
             }
@@ -81,12 +81,12 @@ impl Poses {
 
     /// Its places: one per sample, or one for all.
     pub fn places(&self, index: u32) -> &[Affine3] {
-        self.moving.get(&index).map_or_else(|| slice::from_ref(&self.places[index as usize]), |places| places)
+        self.moving.get(&index).map_or(slice::from_ref(&self.places[index as usize]), Vec::as_slice)
     }
 
     /// Its meshes: one per sample, or one for all.
     pub fn meshes(&self, index: u32) -> &[u32] {
-        self.changing.get(&index).map_or_else(|| slice::from_ref(&self.meshes[index as usize]), |meshes| meshes)
+        self.changing.get(&index).map_or(slice::from_ref(&self.meshes[index as usize]), Vec::as_slice)
     }
 
     /// Whether it is visible in a sample.

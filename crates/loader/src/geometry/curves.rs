@@ -191,7 +191,7 @@ mod tests {
     fn a_curve_that_bends_later_has_segments_for_it() {
         let straight: Vec<[f32; 4]> = (0..4).map(|i| [i as f32, 0.0, 0.0, 0.1]).collect();
         let spline = Spline { basis: CurveBasis::Bezier, wrap: CurveWrap::NonPeriodic, count: 4 };
-        assert_eq!(spline.sites(&[straight.clone()]).len(), 2);
+        assert_eq!(spline.sites(std::slice::from_ref(&straight)).len(), 2);
         assert_eq!(spline.sites(&[straight, KNOTS[..4].to_vec()]), spline.sites(&[KNOTS[..4].to_vec()]));
     }
 }
