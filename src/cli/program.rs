@@ -17,8 +17,7 @@ use throng_device as device;
 #[command(name = "throng", max_term_width = 100, arg_required_else_help = true, args_conflicts_with_subcommands = true)]
 #[command(override_usage = "throng <COMMAND>")]
 #[command(after_help = "\
-Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable.
-Shell completions: throng completions SHELL. Manual page: throng man.")]
+Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped and resumable. Also: completions SHELL, man.")]
 pub struct Cli {
     /// None with `--version`.
     #[command(subcommand)]

@@ -134,7 +134,7 @@ const STILL: &str = r##"(
         "gold": Metal(color: (1, 0.77, 0.34), roughness: 0.15),
         "fur": Hair(melanin: 0.4),
     },
-    meshes: { "ball": Sphere, "box": Box(), "floor": Quad(tile: 3), "fuzz": Fur(on: "box", count: 40, length: 0.2, profile: ribbon) },
+    meshes: { "ball": Sphere, "box": Box(), "floor": Quad(tile: 3), "fuzz": Fur(on: "box", count: 40, length: 0.2, width: 0.01, profile: ribbon) },
     groups: {
         "pair": [Single(of: "ball", material: "gold"), Single(of: "box", translate: (0, 2, 0), rotate: (10, 20, 30))],
         "row": [Grid(of: "pair", count: (4, 1, 1), spacing: (3, 0, 0), nest: true)],
@@ -216,7 +216,7 @@ fn curves_that_deform_are_at_their_places_in_each_frame() {
     let place = Place::new(
         r##"(
     render: (size: (64, 36), frames: 3, fps: 1),
-    meshes: { "hair": Curves(file: "hair.obj", width: 0.1), "swaying": Fur(on: "box", count: 9, length: 1, wind: (direction: (1, 0, 0), strength: 0.5, period: 3)), "box": Box() },
+    meshes: { "box": Box(), "hair": Curves(file: "hair.obj", width: 0.1), "swaying": Fur(on: "box", count: 9, length: 1, width: 0.1, wind: (direction: (1, 0, 0), strength: 0.5, period: 3)) },
     instances: [Single(of: "hair"), Single(of: "swaying")],
     camera: LookAt(eye: (0, 0, 9), target: (0, 0, 0)),
 )"##,
@@ -289,7 +289,7 @@ fn a_name_that_is_none_of_usd_is_refused_and_nothing_is_written() {
         let error = export(place.scene(), &place.path(name), &ExportOptions::default()).expect_err(name);
         assert!(error.to_string().contains(".usdc"), "{error}");
     }
-    let nowhere = place.path("missing/a.usda");
+    let nowhere = place.path("scene.ron/a.usda");
     assert!(export(place.scene(), &nowhere, &ExportOptions::default()).is_err());
     assert_eq!(fs::read_dir(place.folder.path()).expect("the folder").count(), 1);
 }

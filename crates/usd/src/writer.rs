@@ -251,7 +251,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, encode(&layer(), format).expect("a layer")).expect("a file");
             let stage = read(&path, &StageOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-            assert!(stage.warnings.is_empty(), "{:?}", stage.warnings);
+            assert_eq!(stage.warnings, ["/World/Paint: the material has no surface shader; a grey one is used"]);
             assert_eq!((stage.times.range, stage.times.per_second), (Some((1.0, 2.0)), 12.0));
             assert_eq!((stage.shapes.len(), stage.materials.len(), stage.census.native_instances), (1, 1, 2));
             let items = &stage.groups[0].items;

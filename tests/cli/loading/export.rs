@@ -56,7 +56,7 @@ fn scenes_give_the_same_pictures_after_they_were_written_as_usd() {
         place.ok(&["export", &scene, "-o", &file, "-f", frame, "--quiet"]);
         for (input, folder) in [(scene.as_str(), "own"), (&file, "usd")] {
             let output = format!("{folder}/{name}.png");
-            let picture = ["--size", "96x64", "--samples", samples, "--denoise", "off"];
+            let picture = ["--size", "96x54", "--samples", samples, "--denoise", "off"];
             place.ok(&[&["render", input, "-f", frame, "-o", &output, "-q"], &picture[..]].concat());
         }
         let [own, usd] = ["own", "usd"].map(|folder| place.path(&format!("{folder}/{name}.png")));
@@ -75,7 +75,21 @@ fn a_model_is_written_with_its_stage_and_into_one_package() {
     assert_eq!(report["files"].as_array().map(Vec::len), Some(1), "{report}");
     assert_eq!(report["shapes"], 2, "the model and its ground: {report}");
     for (input, output) in [(model.as_str(), "own.png"), ("dragon.usdz", "usd.png")] {
-        place.ok(&["render", input, "-f", "1", "--size", "96x54", "--samples", "16", "--exposure", "0", "-o", output, "-q"]);
+        place.ok(&[
+            "render",
+            input,
+            "-f",
+            "1",
+            "--size",
+            "96x54",
+            "--samples",
+            "16",
+            "--exposure",
+            "0",
+            "-o",
+            output,
+            "-q",
+        ]);
     }
     let difference = block_difference(&place.path("own.png"), &place.path("usd.png"), 96);
     assert!(difference <= 1.0, "{difference}");
