@@ -4,10 +4,7 @@ use crate::{
     inline::{Layers, read},
     numbers,
 };
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::path::Path;
 use throng_usd::StageOptions;
 
 /// A sequence of numbers that is the same in each run (PCG).
@@ -40,10 +37,8 @@ fn damage(content: &[u8], name: &str, variants: usize) {
             }
         }
         std::fs::write(&path, &bytes).unwrap();
-        let start = Instant::now();
-        // Errors and stages are equally good; a panic would end the test.
+        // Errors and stages are equally good; a panic would end the test, and a loop would never end it.
         let _ = throng_usd::read(&path, &StageOptions::default());
-        assert!(start.elapsed() < Duration::from_secs(20), "variant {variant} of {name} takes too long");
     }
 }
 
@@ -89,10 +84,8 @@ fn damaged_materialx_ends_with_an_error_or_materials() {
     let path = folder.path().join("a.mtlx");
     let read = |text: &str| {
         std::fs::write(&path, text).unwrap();
-        let start = Instant::now();
         let stage = throng_usd::read(&path, &StageOptions::default());
         let materials = throng_usd::read_materials(&path, &[]);
-        assert!(start.elapsed() < Duration::from_secs(40));
         (stage.map(|stage| stage.census.prims), materials)
     };
     for depth in [1000, 200_000] {
