@@ -10,7 +10,9 @@ use throng::{
     scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
 };
 use throng_abi::{Hit, Ray};
-use throng_accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality};
+use throng_accel::{
+    Blas, Geometry, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, TreeKey, rebuild_quality,
+};
 use throng_base::math::hash_unit;
 use throng_device::{CpuDevice, Device, Frame, RayKind};
 use throng_render::Poser;
@@ -167,7 +169,8 @@ fn deform(c: &mut Criterion) {
             b.iter(|| {
                 let bind = BindPose::new(&mesh, &[]);
                 anim::deform(bind, &deformers, &palette, &[0.0], &mut out);
-                blas.refit(Surface { positions: &out.positions, triangles: &mesh.triangles });
+                let surface = Surface { positions: &out.positions, triangles: &mesh.triangles };
+                blas.refit(Geometry::Triangles(surface));
             })
         });
     }

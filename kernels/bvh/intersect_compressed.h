@@ -212,10 +212,11 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
 }
 
 #if THRONG_NESTED
-// Tests the segment of curves that starts at point `prim`. Outlined, because most scenes have none, and all others should keep their registers.
-THRONG_OUTLINE bool intersect_segment(const CurvePoint* points, uint32_t prim, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
-    const Words4 from = load_words(&points[prim]), to = load_words(&points[prim + 1]);
-    const CurveSegment s{vec3(from), vec3(to), bits_float(from.w), bits_float(to.w)};
+// Tests the segment of curves that starts at point `prim` of a mesh. Outlined, because most scenes have none, and all others should keep their
+// registers.
+THRONG_OUTLINE bool intersect_segment(const Params& params, uint32_t mesh, uint32_t prim, Time time, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
+    const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
+    const CurveSegment s = segment_at(points, prim, shape_at(params, mesh, time));
     const SegmentRay ray = make_segment_ray(origin, axes >> kLongestShift & 3u, shear.x, shear.y, shear.z);
     SegmentHit found;
     if (!intersect_segment(axes >> kCurvesShift == SHAPE_RIBBONS, s, ray, t_min, t_max, found)) return false;

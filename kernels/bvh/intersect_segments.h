@@ -22,11 +22,6 @@ THRONG_INLINE SegmentSearch make_segment_search(const ObjectRay& ray, const Shea
     return s;
 }
 
-THRONG_INLINE CurveSegment segment_at(const CurvePoint* points, uint32_t first) {
-    const CurvePoint &from = points[first], &to = points[first + 1];
-    return CurveSegment{load3(from.position), load3(to.position), from.radius, to.radius};
-}
-
 // Ends of segments, one segment per lane.
 template <int Lanes>
 struct SegmentLanes {
@@ -73,14 +68,31 @@ THRONG_INLINE SegmentLanes<8> segments_at<8>(const CurvePoint* points, const uin
 }
 #endif
 
+// Collects these segments in a shape.
+template <int Lanes>
+THRONG_INLINE SegmentLanes<Lanes> segments_at(const CurvePoint* points, const uint32_t* numbers, const ShapeSpan& shape) {
+    SegmentLanes<Lanes> s = segments_at<Lanes>(points + shape.first, numbers);
+    if (!shape.stride) return s;
+    const SegmentLanes<Lanes> next = segments_at<Lanes>(points + shape.first + shape.stride, numbers);
+    const Floats<Lanes> share = Floats<Lanes>::all(shape.share);
+    const auto move = [&](Floats<Lanes>& from, const Floats<Lanes>& to) THRONG_INLINED { from = multiply_add(to - from, share, from); };
+    for (int axis = 0; axis < 3; axis++) {
+        move(s.from[axis], next.from[axis]);
+        move(s.to[axis], next.to[axis]);
+    }
+    move(s.from_radius, next.from_radius);
+    move(s.to_radius, next.to_radius);
+    return s;
+}
+
 // Returns the mask of the segments of a pack, starting at lane `first`, whose capsules the ray may cross between t_min and t_max. No segment that is
 // hit is missing.
 template <int Lanes>
-THRONG_INLINE uint32_t find_segments(const SegmentPack& pack, int first, const CurvePoint* points, const SegmentSearch& s, float t_min, float t_max) {
+THRONG_INLINE uint32_t find_segments(const SegmentPack& pack, int first, const CurvePoint* points, const ShapeSpan& shape, const SegmentSearch& s, float t_min, float t_max) {
     typedef Floats<Lanes> F;
     uint32_t used = first == 0;
     for (int lane = 0; lane < Lanes; lane++) used |= uint32_t(pack.prim[first + lane] != pack.prim[0]) << lane;
-    const SegmentLanes<Lanes> segments = segments_at<Lanes>(points, pack.prim + first);
+    const SegmentLanes<Lanes> segments = segments_at<Lanes>(points, pack.prim + first, shape);
     const F ox = F::all(s.ray.origin.x), oy = F::all(s.ray.origin.y), oz = F::all(s.ray.origin.z);
     const F from[3] = {segments.from[0] - ox, segments.from[1] - oy, segments.from[2] - oz};
     const F to[3] = {segments.to[0] - ox, segments.to[1] - oy, segments.to[2] - oz};
@@ -98,13 +110,13 @@ THRONG_INLINE uint32_t find_segments(const SegmentPack& pack, int first, const C
 
 // Stores the pack's closest hit that `counts(prim, u, v, front)` accepts in `q`; with `Any`, the first one found. Returns whether there was a hit.
 template <bool Any, class Counts>
-THRONG_INLINE bool intersect_segments(const SegmentPack& pack, const CurvePoint* points, bool ribbons, const SegmentSearch& s, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
+THRONG_INLINE bool intersect_segments(const SegmentPack& pack, const CurvePoint* points, const ShapeSpan& shape, bool ribbons, const SegmentSearch& s, uint32_t instance, uint32_t record, Query& q, const Counts& counts) {
     bool any = false;
     for (int first = 0; first < int(PACK_SIZE); first += kPackLanes) {
-        for (uint32_t rest = find_segments<kPackLanes>(pack, first, points, s, q.t_min, q.t_max); rest; rest &= rest - 1) {
+        for (uint32_t rest = find_segments<kPackLanes>(pack, first, points, shape, s, q.t_min, q.t_max); rest; rest &= rest - 1) {
             const uint32_t prim = pack.prim[first + lowest_bit(rest)];
             SegmentHit hit;
-            if (!intersect_segment(ribbons, segment_at(points, prim), s.ray, q.t_min, q.t_max, hit)) continue;
+            if (!intersect_segment(ribbons, segment_at(points, prim, shape), s.ray, q.t_min, q.t_max, hit)) continue;
             if (!q.closer(hit.t, instance, prim) || !counts(prim, hit.u, hit.v, true)) continue;
             q.take(hit.t, hit.u, hit.v, prim, instance, record);
             any = true;

@@ -254,9 +254,8 @@ struct Walk {
             // Leaves are numbers of segments, in the same pool as triangles.
             const uint32_t prim = load_word(reinterpret_cast<const uint32_t*>(params.trees.triangles) + index);
             const uint32_t mesh = load_word(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).mesh_leaves);
-            const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
             const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
-            return intersect_segment(points, prim, space.origin, shear, space.axes, t_min, t_max, hit);
+            return intersect_segment(params, mesh, prim, time_of(ray), space.origin, shear, space.axes, t_min, t_max, hit);
         }
 #endif
         const TriangleRecord* triangle = &params.trees.triangles[index];

@@ -157,25 +157,26 @@ THRONG_INLINE bool walk_mesh(const BlasRecord& blas, const Pack* packs, uint32_t
 }
 
 // Traverses an instance of curves. Outlined, because scenes without curves never get here.
-template <bool Any, bool Nested, class Count, class Counts>
-THRONG_OUTLINE bool enter_curves(uint32_t number, uint32_t record, const BlasRecord& blas, const float* object_from_world, Query& q, StackEntry* stack, Count& count, const Counts& counts) {
+template <bool Any, bool Nested, class Count, class Counts, class Shape>
+THRONG_OUTLINE bool enter_curves(uint32_t number, uint32_t record, const BlasRecord& blas, const Shape& shape, const float* object_from_world, Query& q, StackEntry* stack, Count& count, const Counts& counts) {
     const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
     const SegmentSearch search = make_segment_search(here, make_shear(here.origin, here.direction), blas.magnitude);
     const SegmentPack* packs = reinterpret_cast<const SegmentPack*>(blas.packs);
+    const ShapeSpan span = shape;
     const auto visit = [&] { count.blas_node(); };
     return walk_mesh<Any>(blas, packs, blas.root, here.slabs, q, stack, visit, [&](uint32_t index) THRONG_INLINED {
         count.pack(packs[index]);
-        return intersect_segments<Any>(packs[index], blas.points, blas.shape == SHAPE_RIBBONS, search, number, record, q, counts);
+        return intersect_segments<Any>(packs[index], blas.points, span, blas.shape == SHAPE_RIBBONS, search, number, record, q, counts);
     });
 }
 
 // Traverses the content of one instance. True if the traversal should end (`Any` and something was hit). `pack_at(packs, index)` returns the pack of
-// leaf `index` at the ray's time. `Nested` in scenes with assemblies.
+// leaf `index` at the ray's time, and `pack_at.shape()` the shape of the mesh. `Nested` in scenes with assemblies.
 template <bool Any, bool Nested, class Count, class Filter, class PackAt>
 THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record, const BlasRecord& blas, const float* object_from_world, const Ray& ray, Query& q, StackEntry* stack, Count& count, const Filter& filter, const PackAt& pack_at) {
     const auto counts = [&](uint32_t prim, float u, float v, bool front) { return filter(ray, record, prim, u, v, unmet_surfaces<Any>(front)); };
     const uint32_t number = Nested ? q.base + instance.instance : instance.instance;
-    if (Nested && is_curves(blas.shape)) return enter_curves<Any, Nested>(number, record, blas, object_from_world, q, stack, count, counts);
+    if (Nested && is_curves(blas.shape)) return enter_curves<Any, Nested>(number, record, blas, pack_at.shape(), object_from_world, q, stack, count, counts);
     if (blas.shape == SHAPE_SPHERE) return intersect_sphere(enter_mesh<Nested>(object_from_world, q), transform_vector(object_from_world, q.direction), number, record, q, [&](uint32_t prim, float u, float v) { return filter(ray, record, prim, u, v, 0u); }) && Any;
     const ObjectRay here = enter_space<Nested>(object_from_world, q, blas.magnitude);
     const Shear shear = make_shear(here.origin, here.direction);
@@ -189,9 +190,15 @@ THRONG_INLINE bool enter_object(const InstanceRecord& instance, uint32_t record,
     });
 }
 
+// Stands for the only shape of a mesh that does not deform, so that code for its points needs no other.
+struct OnlyShape {
+    THRONG_INLINE operator ShapeSpan() const { return ShapeSpan{0, 0, 0.0f}; }
+};
+
 // Returns the pack in a leaf of a static mesh.
 struct PackItself {
     template <class Pack> THRONG_INLINE const Pack& operator()(const Pack* packs, uint32_t index) const { return packs[index]; }
+    THRONG_INLINE OnlyShape shape() const { return OnlyShape(); }
 };
 
 // Interpolates a pack between two keys.
@@ -207,6 +214,17 @@ THRONG_INLINE Pack pack_between(const Pack& a, const Pack& b, float share) {
     return pack;
 }
 
+// Returns the pack in a leaf of a deforming mesh.
+struct MovingPack {
+    MeshKeys keys;
+    KeySpan span;
+    template <class Pack> THRONG_INLINE Pack operator()(const Pack* packs, uint32_t index) const {
+        const Pack* here = packs + uint64_t(span.key) * keys.leaves;
+        return pack_between(here[index], here[keys.leaves + index], span.share);
+    }
+    THRONG_INLINE ShapeSpan shape() const { return ShapeSpan{span.key * keys.vertices, keys.vertices, span.share}; }
+};
+
 // Traverses an instance that moves while the shutter is open, at the ray's time.
 template <bool Any, bool Nested, class Count, class Filter>
 THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t record, Query& q, StackEntry* stack, Count& count, const Filter& filter) {
@@ -218,11 +236,8 @@ THRONG_OUTLINE bool enter_moving(const Params& params, const Ray& ray, uint32_t 
     const MeshKeys* keys = params.keys.meshes ? params.keys.meshes + instance.mesh : nullptr;
     if (!keys || !keys->segments)
         return enter_object<Any, Nested>(instance, record, blas, object_from_world, ray, q, stack, count, filter, PackItself());
-    const KeySpan span = key_span(keys->segments, time);
-    return enter_object<Any, Nested>(instance, record, blas, object_from_world, ray, q, stack, count, filter, [&](const auto* packs, uint32_t index) {
-        const auto* here = packs + uint64_t(span.key) * keys->leaves;
-        return pack_between(here[index], here[keys->leaves + index], span.share);
-    });
+    const MovingPack pack_at{*keys, key_span(keys->segments, time)};
+    return enter_object<Any, Nested>(instance, record, blas, object_from_world, ray, q, stack, count, filter, pack_at);
 }
 
 // Traverses an instance of a mesh.

@@ -46,10 +46,12 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
     if (mesh.shape == SHAPE_SPHERE) {
         local = sphere_point(params, instance, hit.instance, time, position).position;
     } else if (is_nested(params) && is_curves(mesh.shape)) {
-        // Curves keep their shape.
+        const MeshRecord current = load_record(&params.tables.meshes[instance.mesh]);
         float now[12], object_from_world[12];
         load_placement(params, instance, hit.instance, time, now, object_from_world);
         local = transform_point(object_from_world, position);
+        if (current.vertices != mesh.vertices)
+            local = carry_along(segment_of(current, hit, shape_at(params, instance.mesh, time)), segment_of(mesh, hit, ShapeSpan{0, 0, 0.0f}), hit.u, local);
     } else {
         const CornerRecord corners = load_record(&mesh.corners[hit.prim]);
         const Vec3 a = load3(mesh.vertices[corners.vertices[0]].position);

@@ -15,16 +15,19 @@ struct CurveSite {
     Vec3 reach;
 };
 
+// The segment of a mesh that was hit, in a shape.
+THRONG_DEVICE CurveSegment segment_of(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape) {
+    return segment_at(reinterpret_cast<const CurvePoint*>(mesh.vertices), hit.prim, shape);
+}
+
 // The point of a curve at a hit. A ribbon has the normals of a round curve.
-THRONG_DEVICE CurveSite curve_site(const MeshRecord& mesh, const Hit& hit, const float* object_from_world, Vec3 origin, Vec3 direction) {
-    const CurvePoint* points = reinterpret_cast<const CurvePoint*>(mesh.vertices);
-    const CurvePoint from = load_record(&points[hit.prim]), to = load_record(&points[hit.prim + 1]);
-    const Vec3 start = load3(from.position);
+THRONG_DEVICE CurveSite curve_site(const MeshRecord& mesh, const Hit& hit, const ShapeSpan& shape, const float* object_from_world, Vec3 origin, Vec3 direction) {
+    const CurveSegment s = segment_of(mesh, hit, shape);
     CurveSite site;
-    site.along = load3(to.position) - start;
-    site.center = start + site.along * hit.u;
-    site.radius = from.radius + (to.radius - from.radius) * hit.u;
-    site.reach = absolute(start) + absolute(site.along) + vec3(max(from.radius, to.radius));
+    site.along = s.end - s.start;
+    site.center = s.start + site.along * hit.u;
+    site.radius = s.start_radius + (s.end_radius - s.start_radius) * hit.u;
+    site.reach = absolute(s.start) + absolute(site.along) + vec3(max(s.start_radius, s.end_radius));
     if (hit.v == kOnCap) {
         const Vec3 out = transform_point(object_from_world, origin + direction * hit.t) - site.center;
         site.normal = normalize_or(out, vec3(0.0f, 1.0f, 0.0f));
@@ -40,10 +43,20 @@ THRONG_DEVICE CurveSite curve_site(const MeshRecord& mesh, const Hit& hit, const
         site.around = side * (hit.v * site.radius);
         return site;
     }
-    const float sine = clamp((from.radius - to.radius) / max(length(site.along), 1e-37f), -1.0f, 1.0f);
+    const float sine = clamp((s.start_radius - s.end_radius) / max(length(site.along), 1e-37f), -1.0f, 1.0f);
     site.normal = normalize_or(out * sqrtf(1.0f - sine * sine) + axis * sine, axis);
     site.around = site.normal * site.radius;
     return site;
+}
+
+// Where a point on a segment of curves is after the segment has moved. `u` is the share of the way along the segment. The point keeps its offset from
+// the axis, turned by the smallest rotation that turns the one axis into the other.
+THRONG_DEVICE Vec3 carry_along(const CurveSegment& from, const CurveSegment& to, float u, Vec3 point) {
+    const Vec3 along = from.end - from.start, other_along = to.end - to.start;
+    const Vec3 around = point - (from.start + along * u), up = vec3(0.0f, 1.0f, 0.0f);
+    const Vec3 a = normalize_or(along, up), b = normalize_or(other_along, up), turn = cross(a, b), turned = cross(turn, around);
+    const Vec3 other_around = around + turned + cross(turn, turned) * (1.0f / max(1.0f + dot(a, b), 1e-3f));
+    return to.start + other_along * u + other_around;
 }
 
 // Texture coordinates and colours of a point of a curve; u along the segment without texture coordinates.

@@ -4,7 +4,7 @@
 // A segment may be a thousand times as long as wide. All quantities are therefore computed relative to the point of the ray that is closest to the
 // segment's axis, and components across the axis are separated before they are squared.
 #pragma once
-#include "util/vec.h"
+#include "geom/motion.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -12,6 +12,22 @@ struct CurveSegment {
     Vec3 start, end;
     float start_radius, end_radius;
 };
+
+// The segment that starts at point `first` of curves in a shape.
+THRONG_INLINE CurveSegment segment_at(const CurvePoint* points, uint32_t first, const ShapeSpan& shape) {
+    points += shape.first;
+    points += first;
+    const Words4 from = load_words(&points[0]), to = load_words(&points[1]);
+    CurveSegment s{vec3(from), vec3(to), bits_float(from.w), bits_float(to.w)};
+    if (!shape.stride) return s;
+    points += shape.stride;
+    const Words4 next_from = load_words(&points[0]), next_to = load_words(&points[1]);
+    s.start = between(s.start, vec3(next_from), shape.share);
+    s.end = between(s.end, vec3(next_to), shape.share);
+    s.start_radius = between(s.start_radius, bits_float(next_from.w), shape.share);
+    s.end_radius = between(s.end_radius, bits_float(next_to.w), shape.share);
+    return s;
+}
 
 // A ray in object space with a direction of unit length. `scale` converts distances to the parameter of the original ray.
 struct SegmentRay {

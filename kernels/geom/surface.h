@@ -100,7 +100,8 @@ THRONG_DEVICE ObjectPoint sphere_point(const Params& params, const InstanceRecor
 THRONG_OUTLINE ObjectPoint curve_point(const Params& params, const InstanceRecord& instance, const MeshRecord& mesh, const Hit& hit, Time time, Vec3 origin, Vec3 direction) {
     float world_from_object[12], object_from_world[12];
     load_placement(params, instance, hit.instance, time, world_from_object, object_from_world);
-    const CurveSite site = curve_site(mesh, hit, object_from_world, origin, direction);
+    const ShapeSpan shape = shape_at(params, instance.mesh, time);
+    const CurveSite site = curve_site(mesh, hit, shape, object_from_world, origin, direction);
     ObjectPoint o;
     o.position = site.center + site.around;
     o.geometric = o.shading = site.normal;

@@ -2,14 +2,19 @@
 
 use crate::common::{mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec2, Vec3};
+use std::sync::Arc;
 use throng::scene::{
-    Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Instance, Integrator, Key, Keyframe, Lobes,
-    Material, MaterialKind, Motion, MotionPart, Names, Parametrisation, Phase, PixelFilter, Projection, Rotations,
-    Scene, Shape, Shutter, Track,
+    Camera, CameraKey, CameraPath, CurvePoint, Curves, Ease, Ends, Environment, Flight, Instance, Integrator, Key,
+    Keyframe, Lobes, Material, MaterialKind, Mesh, Motion, MotionPart, NONE, Names, Parametrisation, Phase,
+    PixelFilter, Projection, Rotations, Scene, Shape, Shutter, Track,
 };
 use throng_device::{FrameSettings, Rendered};
 use throng_picture::aov::{Aov, AovSet, MATTE_RANKS, cryptomatte};
 use throng_scene::anim::{CameraPose, Moment, camera_at};
+use throng_scene::rig::{
+    Actor, Channel, Clip, Deformers, DeformingMesh, Interpolation, Local, MorphTarget, Piece, Playback, Property,
+    RefitPolicy, Rig, RigNode,
+};
 
 const SIDE: u32 = 33;
 
@@ -164,6 +169,63 @@ fn moving_sphere_leaves_a_vector(settings: &FrameSettings) {
     let pixels = moved * SIDE as f32 / 9.0;
     assert_close(values(&rendered, Aov::Motion, 16, 16), &[-pixels, 0.0, -pixels, 0.0], 0.02 * pixels);
     assert_eq!(values(&rendered, Aov::Motion, 0, 0), [0.0; 4]);
+}
+
+/// The lower end of a fibre stands still, and its upper end moves to the right: the fibre tilts and stretches about its lower end.
+#[test]
+fn curves_that_deform_leave_the_vectors_of_their_points() {
+    for shutter in [None, Some(Shutter::centred(0.5).unwrap())] {
+        let point = |y: f32| CurvePoint { position: [0.0, y, -1.0], radius: 1.0 };
+        let curves = Curves { points: vec![point(-4.0), point(4.0)], strands: vec![0], ..Curves::default() };
+        let fibre = Mesh { name: "fibre".into(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 };
+        let mut scene = scene(vec![fibre], &[(0, Affine3::IDENTITY)]);
+        scene.camera = still();
+        scene.settings.fps = 10.0;
+        scene.settings.start = 5.0;
+        let node = RigNode {
+            name: "root".into(),
+            parent: NONE,
+            local: Local::Matrix(Affine3::IDENTITY),
+            weights: vec![0.0],
+            visible: true,
+        };
+        let channel = Channel {
+            node: 0,
+            property: Property::Weights,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 10.0],
+            values: vec![-5.0, 5.0],
+        };
+        let clip = Clip { name: "tilt".into(), duration: 10.0, channels: vec![channel], ..Clip::default() };
+        let rig = Rig { nodes: vec![node], clips: vec![clip], ..Rig::default() };
+        scene.actors = vec![Actor { rig: Arc::new(rig), playbacks: vec![Playback::default()] }];
+        let target = MorphTarget { positions: vec![[0.0; 3], [1.0, 0.0, 0.0]], ..MorphTarget::default() };
+        let piece = Piece {
+            vertex_count: 2,
+            node: 0,
+            placed: false,
+            skin: NONE,
+            deformers: Arc::new(Deformers { targets: vec![target], ..Deformers::default() }),
+            surface: None,
+        };
+        scene.deforming = vec![DeformingMesh {
+            mesh: 0,
+            actor: 0,
+            refit: RefitPolicy::Auto,
+            pieces: vec![piece],
+            displacement: None,
+        }];
+        let mut settings = all_layers(64);
+        settings.shutter = shutter;
+        let rendered = render(scene, &settings);
+        // The upper end moves by a tenth of a unit per frame, ten units away from the eye, where the picture is ten units high.
+        let pixel = SIDE as f32 / 10.0;
+        for y in [8, 16, 24] {
+            let height = (SIDE as f32 / 2.0 - (y as f32 + 0.5)) / pixel;
+            let moved = 0.1 * (height + 4.0) / 8.0 * pixel;
+            assert_close(values(&rendered, Aov::Motion, 16, y), &[-moved, 0.0, -moved, 0.0], 0.04 * pixel * 0.1);
+        }
+    }
 }
 
 #[test]

@@ -6,9 +6,9 @@ use std::{path::Path, sync::Arc};
 use throng::{
     loader::load,
     scene::{
-        Aperture, Camera, CameraKey, CameraPath, Ease, Ends, Environment, Flight, Focus, Integrator, Iris, Key,
-        Keyframe, Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE, Node, Parametrisation, Phase,
-        Rotations, Scene, Shutter, Track,
+        Aperture, Camera, CameraKey, CameraPath, CurvePoint, CurveProfile, Curves, Ease, Ends, Environment, Flight,
+        Focus, Integrator, Iris, Key, Keyframe, Lens, LensTracks, Light, Material, Mesh, Motion, MotionPart, NONE,
+        Node, Parametrisation, Phase, Rotations, Scene, Shape, Shutter, Track,
     },
 };
 use throng_device::{CpuDevice, Delivery, Device, FrameSettings, PixelType};
@@ -251,6 +251,24 @@ fn so_it_is_where_a_mesh_changes_shape() {
     }
 }
 
+/// The golden scene, whose worm is made of fibres along it instead of triangles.
+fn fibres(profile: CurveProfile) -> Scene {
+    let mut scene = golden();
+    let worm = &mut scene.meshes[scene.deforming[0].mesh as usize];
+    let positions = &worm.triangles().unwrap().positions;
+    let points = positions.iter().map(|&position| CurvePoint { position, radius: 0.08 });
+    let strands = (0..positions.len() as u32).step_by(7).collect();
+    let curves = Curves { points: points.collect(), strands, profile, ..Curves::default() };
+    worm.shape = Shape::Curves(Arc::new(curves));
+    scene
+}
+
+#[test]
+fn so_it_is_where_curves_change_shape() {
+    assert_is_the_mean_of_moments(&fibres(CurveProfile::Round), Integrator::Path);
+    assert_is_the_mean_of_moments(&fibres(CurveProfile::Ribbon), Integrator::Normal);
+}
+
 #[test]
 fn so_it_is_where_a_mesh_that_changes_shape_shines() {
     let mut scene = golden();
@@ -269,6 +287,7 @@ fn all_variants_blur_alike() {
         let settings = FrameSettings { samples: 16, shutter: Some(shutter()), ..settings(SIDE, SIDE, integrator) };
         render(moving(2.0), &settings);
         render(golden(), &settings);
+        render(fibres(CurveProfile::Round), &settings);
     }
 }
 

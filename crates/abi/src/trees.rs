@@ -181,8 +181,8 @@ border! {
         pub world_from_object: [f32; 12],
     }
 
-    /// Deformation of a mesh while the shutter is open. Its vertices and the leaves of its tree are stored once per key, one key after another.
-    /// Between keys, vertices are interpolated linearly.
+    /// Deformation of a mesh while the shutter is open. Its vertices and the leaves of its tree are stored once per key, one key after another. Leaves of
+    /// curves hold no positions, and are stored once. Between keys, vertices are interpolated linearly.
     #[repr(C, align(16))]
     #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
     pub struct MeshKeys {
@@ -190,7 +190,7 @@ border! {
         pub segments: u32,
         /// Number of vertices per key.
         pub vertices: u32,
-        /// Number of packs per key or, in compressed trees, of triangles per key.
+        /// Number of packs per key or, in compressed trees, of triangles per key; 0 for curves.
         pub leaves: u32,
         pub reserved: u32,
     }
@@ -201,7 +201,7 @@ border! {
         pub nodes: *const WideNode,
         /// [`SharedPack`]s if `shape` is `SHAPE_SHARED_TRIANGLES`, [`SegmentPack`]s for curves.
         pub packs: *const TrianglePack,
-        /// The points of curves, or null.
+        /// The points of curves, of all keys, or null.
         pub points: *const CurvePoint,
         /// Greatest absolute coordinate of the tree's bounds, for the error bound of the node test.
         pub magnitude: f32,

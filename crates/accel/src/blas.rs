@@ -15,13 +15,13 @@ use crate::{
         blas::{CompressedLeaves, build_compressed},
         refit::refit_compressed,
     },
-    curves::build_curves,
+    curves::curve_tree,
     nested::AssemblyTree,
     node::{NodeLayout, Tree},
-    pack::{Pack, Packs},
+    pack::{Pack, Packs, each_kind},
     refit::{plan::RefitPlan, refit},
     support::{SupportMap, rounding_slack},
-    surface::Surface,
+    surface::{Geometry, Strands, Surface},
 };
 use glam::{Affine3, Vec3};
 use rayon::prelude::*;
@@ -32,7 +32,7 @@ use std::{
 };
 use throng_abi::{MeshKeys, PACK_SIZE, SegmentPack, TrianglePack, TriangleRecord, Unit};
 use throng_base::{choice::choice, math::Aabb};
-use throng_scene::{CurveProfile, Curves, Mesh, Shape};
+use throng_scene::{CurveProfile, Mesh, Shape};
 
 /// Minimum number of primitives per task.
 pub const SMALLEST_SHARE: usize = 2048;
@@ -100,11 +100,11 @@ pub enum BlasShape {
         units: Buffer<Unit>,
         triangles: Buffer<TriangleRecord>,
     },
-    /// Leaves refer to points of `curves`.
+    /// Leaves refer to the points of the curves by index, and do not hold them.
     Curves {
         tree: Tree,
         packs: Buffer<SegmentPack>,
-        curves: Arc<Curves>,
+        profile: CurveProfile,
     },
     /// [`Self::Compressed`] for curves.
     CompressedCurves {
@@ -143,7 +143,7 @@ impl Blas {
     pub fn build(mesh: &Mesh, layout: NodeLayout, quality: Quality) -> Self {
         match &mesh.shape {
             Shape::Triangles(triangles) => Self::of_surface(triangles.into(), layout, quality),
-            Shape::Curves(curves) => build_curves(curves, layout, quality),
+            Shape::Curves(curves) => Self::of_strands(Strands::from(&**curves), layout, quality),
             Shape::Sphere => Self {
                 shape: BlasShape::Sphere,
                 bounds: mesh.bounds(),
@@ -177,6 +177,22 @@ impl Blas {
             || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(&surface))),
         );
         Self::of_tree(tree, support, start.elapsed())
+    }
+
+    /// Builds a tree of curves. Deterministic, parallel.
+    pub fn of_strands(strands: Strands<'_>, layout: NodeLayout, quality: Quality) -> Self {
+        let start = Instant::now();
+        let bounds = |segment| strands.bounds(segment).to_aabb();
+        let (tree, support) = curve_tree(strands.curves, bounds, layout, quality);
+        Self::of_tree(tree, support, start.elapsed())
+    }
+
+    /// Builds a tree. Deterministic, parallel.
+    pub fn of_geometry(geometry: Geometry<'_>, layout: NodeLayout, quality: Quality) -> Self {
+        match geometry {
+            Geometry::Triangles(surface) => Self::of_surface(surface, layout, quality),
+            Geometry::Curves(strands) => Self::of_strands(strands, layout, quality),
+        }
     }
 
     pub(super) fn of_tree(tree: BuiltTree, support: Option<SupportMap>, build_time: Duration) -> Self {
@@ -300,26 +316,34 @@ impl Blas {
         self.sah_cost / self.built_cost
     }
 
-    /// Updates the tree to moved vertices without changing its topology (see [`crate::refit`]). `surface` must have the triangles that this
+    /// Updates the tree to moved vertices without changing its topology (see [`crate::refit`]). `geometry` must have the triangles or strands that this
     /// BLAS was built from. Deterministic, parallel; takes a fraction of a build's time.
     ///
     /// Afterwards, instance boxes are the boxes of the transformed bounds, and leaves that held a part of a triangle hold all of it. The tree must
     /// not have motion keys.
-    pub fn refit(&mut self, surface: Surface<'_>) {
+    pub fn refit(&mut self, geometry: Geometry<'_>) {
         debug_assert_eq!(self.keys.segments, 0, "keys do not follow");
-        match &mut self.shape {
-            BlasShape::Triangles { tree, packs } => {
-                self.sah_cost = refit(tree, packs, &mut self.plan, &surface);
-                self.bounds = tree.bounds;
+        let plan = &mut self.plan;
+        let (bounds, sah_cost) = match (&mut self.shape, geometry) {
+            (BlasShape::Triangles { tree, packs }, Geometry::Triangles(surface)) => {
+                let cost = each_kind!(packs, packs => refit(tree, packs, plan, &surface));
+                (tree.bounds, cost)
             }
-            BlasShape::Compressed { units, triangles, .. } => {
-                let refitted = refit_compressed(units, triangles, &mut self.plan, &surface);
-                self.sah_cost = refitted.sah_cost();
-                self.bounds = refitted.bounds.to_aabb();
+            (BlasShape::Curves { tree, packs, .. }, Geometry::Curves(strands)) => {
+                let cost = refit(tree, packs, plan, &strands);
+                (tree.bounds, cost)
+            }
+            (BlasShape::Compressed { units, triangles, .. }, Geometry::Triangles(surface)) => {
+                let refitted = refit_compressed(units, triangles, plan, &surface);
+                (refitted.bounds.to_aabb(), refitted.sah_cost())
+            }
+            (BlasShape::CompressedCurves { units, segments, .. }, Geometry::Curves(strands)) => {
+                let refitted = refit_compressed(units, segments, plan, &strands);
+                (refitted.bounds.to_aabb(), refitted.sah_cost())
             }
             _ => return,
-        }
-        self.support = None;
+        };
+        (self.bounds, self.sah_cost, self.support) = (bounds, sah_cost, None);
     }
 }
 
@@ -375,15 +399,27 @@ pub fn build_triangles(
 
 /// Packs triangles that are consecutive on a space-filling curve. Splits are evaluated only between packs.
 fn build_over_runs(prims: &[BuildPrim], surface: &Surface<'_>, tree: &mut Tree) -> Buffer<TrianglePack> {
-    let prim = |index: usize| prims[index];
-    let runs = Runs::new(prims.len(), prim, PACK_SIZE as usize);
-    let mut bounds = runs.bounds(prim);
-    let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
-    build(&mut bounds, &[], options, &BuildMemory::default(), tree);
-    pack_leaves(tree, surface, |leaf| {
-        let run = runs.prims(bounds[leaf].id as usize);
-        run.iter().copied()
-    })
+    pack_runs(prims.len(), |index| prims[index], tree, |run| filled_pack(run.iter().copied(), surface))
+}
+
+/// Builds a tree whose leaves are runs of `count` primitives that are consecutive on a space-filling curve. `prim` returns a primitive by its index, so
+/// that boxes need not be stored, and `pack` makes a leaf of a run of indices.
+pub fn pack_runs<L: Copy + Send>(
+    count: usize,
+    prim: impl Fn(usize) -> BuildPrim + Sync,
+    tree: &mut Tree,
+    pack: impl Fn(&[u32]) -> L + Sync,
+) -> Buffer<L> {
+    let runs = Runs::new(count, &prim, PACK_SIZE as usize);
+    let mut bounds = runs.bounds(&prim);
+    build_binned(&mut bounds, 1, tree);
+    pack_leaves(tree, |leaf| pack(runs.prims(bounds[leaf].id as usize)))
+}
+
+/// Builds a tree by binned splits.
+pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) {
+    let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
+    build(prims, &[], options, &BuildMemory::default(), tree);
 }
 
 fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality, tree: &mut Tree) -> Packs {
@@ -392,8 +428,7 @@ fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
     let room = if shared { LeafRoom::SharedPack(surface.triangles) } else { LeafRoom::Prims(leaf_size) };
     let collapsed = build_collapsed(&mut prims, room, quality, tree);
     if !collapsed {
-        let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
-        build(&mut prims, &[], options, &BuildMemory::default(), tree);
+        build_binned(&mut prims, leaf_size, tree);
     }
     if prims.len() > surface.triangles.len() {
         join_parts(&mut prims);
@@ -403,9 +438,9 @@ fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, qualit
         prims[leaf..leaf + count].iter().map(|prim| prim.id)
     };
     if collapsed && shared {
-        Packs::Shared(pack_leaves(tree, surface, triangles_of))
+        Packs::Shared(pack_leaves(tree, |leaf| filled_pack(triangles_of(leaf), surface)))
     } else {
-        Packs::Eight(pack_leaves(tree, surface, triangles_of))
+        Packs::Eight(pack_leaves(tree, |leaf| filled_pack(triangles_of(leaf), surface)))
     }
 }
 
@@ -417,19 +452,21 @@ fn share_vertices(surface: &Surface<'_>, layout: NodeLayout, quality: Quality) -
         && positions <= MOST_POSITIONS * surface.triangles.len() as f64
 }
 
-/// Copies each leaf's triangles, as listed by `triangles_of`, into a pack, and points the leaf at the pack.
-fn pack_leaves<P: Pack, T: Iterator<Item = u32>>(
-    tree: &mut Tree,
-    surface: &Surface<'_>,
-    triangles_of: impl Fn(usize) -> T + Sync,
-) -> Buffer<P> {
+/// A pack of these triangles and their corners.
+fn filled_pack<P: Pack>(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> P {
+    let mut pack = P::of(triangles, surface);
+    pack.fill(surface);
+    pack
+}
+
+/// Makes the pack of each leaf by `pack`, and points the leaf at it.
+pub fn pack_leaves<L: Copy + Send>(tree: &mut Tree, pack: impl Fn(usize) -> L + Sync) -> Buffer<L> {
     let leaves = tree.number_leaves();
     let mut packs = Buffer::new();
-    let fill = |packs: &mut [MaybeUninit<P>]| {
+    let fill = |packs: &mut [MaybeUninit<L>]| {
         let pairs = packs.par_iter_mut().zip(&leaves);
         pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
-            let pack = to.write(P::named(triangles_of(leaf as usize), surface));
-            pack.fill(surface);
+            to.write(pack(leaf as usize));
         });
     };
     // SAFETY: there is one pack per leaf, and each is written.

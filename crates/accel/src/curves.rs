@@ -1,26 +1,23 @@
 //! Trees of curves. Leaves refer to points of the scene, because each point belongs to two segments and copies would double the memory.
 
 use crate::{
-    Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{BuiltTree, SMALLEST_SHARE},
+    Buffer, Quality, Tree,
+    blas::{BlasShape, BuiltTree, SMALLEST_SHARE, build_binned, pack_leaves, pack_runs},
     build::{
-        BuildMemory, BuildOptions, BuildPrim, build,
+        BuildPrim,
         collapse::{LeafRoom, build_collapsed},
-        curve::Runs,
-        split::SplitMethod,
     },
     compressed::blas::compressed_tree,
     nested::outline,
     node::NodeLayout,
+    refit::plan::Leaf,
     support::SupportMap,
+    surface::{SimdBox, Strands},
 };
 use rayon::prelude::*;
-use std::{mem::MaybeUninit, sync::Arc, time::Instant};
 use throng_abi::{PACK_SIZE, SHAPE_CURVES, SHAPE_RIBBONS, SegmentPack};
+use throng_base::math::Aabb;
 use throng_scene::{CurveProfile, Curves};
-
-/// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
-const WIDENED: f32 = 1.001;
 
 /// The number of the shape of these curves for kernels.
 pub fn shape_of(profile: CurveProfile) -> u32 {
@@ -30,85 +27,80 @@ pub fn shape_of(profile: CurveProfile) -> u32 {
     }
 }
 
-/// Builds the tree of curves. Deterministic, parallel.
-pub fn build_curves(curves: &Arc<Curves>, layout: NodeLayout, quality: Quality) -> Blas {
-    let start = Instant::now();
+/// Builds the tree of the segments of `curves`, whose boxes are `bounds`, and its support map if the quality is high. Deterministic, parallel.
+pub fn curve_tree(
+    curves: &Curves,
+    bounds: impl Fn(u32) -> Aabb + Sync,
+    layout: NodeLayout,
+    quality: Quality,
+) -> (BuiltTree, Option<SupportMap>) {
+    let segments: Vec<u32> = curves.segments().collect();
+    let prim = |index: usize| BuildPrim::new(&bounds(segments[index]), segments[index]);
+    let prims = || -> Vec<BuildPrim> {
+        let indices = (0..segments.len()).into_par_iter();
+        indices.with_min_len(SMALLEST_SHARE).map(prim).collect()
+    };
     let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
-    let (support, built) = if layout == NodeLayout::Compressed8 {
-        let (tree, units, segments) = compressed_tree(build_prims(curves), quality, |segment| segment);
-        let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile: curves.profile };
-        (outlined(&tree), BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) })
+    let profile = curves.profile;
+    if layout == NodeLayout::Compressed8 {
+        let (tree, units, segments) = compressed_tree(prims(), quality, |segment| segment);
+        let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile };
+        (BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) }, outlined(&tree))
     } else {
         let mut tree = Tree::new(layout);
-        let packs =
-            if quality == Quality::Fast { pack_runs(curves, &mut tree) } else { pack_sets(curves, quality, &mut tree) };
-        let (bounds, sah_cost) = (tree.bounds, tree.sah_cost(1.0));
-        let support = outlined(&tree);
-        (support, BuiltTree { shape: BlasShape::Curves { tree, packs, curves: curves.clone() }, bounds, sah_cost })
-    };
-    Blas::of_tree(built, support, start.elapsed())
-}
-
-fn build_prim(curves: &Curves, segment: u32) -> BuildPrim {
-    BuildPrim::new(&curves.segment_bounds(segment, WIDENED), segment)
-}
-
-fn build_prims(curves: &Curves) -> Vec<BuildPrim> {
-    let segments: Vec<u32> = curves.segments().collect();
-    let prims = segments.par_iter().with_min_len(SMALLEST_SHARE);
-    prims.map(|&segment| build_prim(curves, segment)).collect()
-}
-
-/// Builds a tree over packs of segments that are consecutive on a space-filling curve. Boxes of segments are never stored, because there may be a
-/// hundred million.
-fn pack_runs(curves: &Curves, tree: &mut Tree) -> Buffer<SegmentPack> {
-    let segments: Vec<u32> = curves.segments().collect();
-    let prim = |index: usize| build_prim(curves, segments[index]);
-    let runs = Runs::new(segments.len(), prim, PACK_SIZE as usize);
-    let mut boxes = runs.bounds(prim);
-    build_binned(&mut boxes, 1, tree);
-    pack_leaves(tree, |leaf| {
-        let run = runs.prims(boxes[leaf].id as usize);
-        run.iter().map(|&index| segments[index as usize])
-    })
+        // Boxes of segments are not stored for fast trees, because there may be a hundred million.
+        let packs = if quality == Quality::Fast {
+            pack_runs(segments.len(), prim, &mut tree, |run| pack_of(run.iter().map(|&index| segments[index as usize])))
+        } else {
+            pack_sets(prims(), quality, &mut tree)
+        };
+        let (bounds, sah_cost, support) = (tree.bounds, tree.sah_cost(1.0), outlined(&tree));
+        (BuiltTree { shape: BlasShape::Curves { tree, packs, profile }, bounds, sah_cost }, support)
+    }
 }
 
 /// Builds a tree whose leaves are chosen by the surface area heuristic.
-fn pack_sets(curves: &Curves, quality: Quality, tree: &mut Tree) -> Buffer<SegmentPack> {
+fn pack_sets(mut prims: Vec<BuildPrim>, quality: Quality, tree: &mut Tree) -> Buffer<SegmentPack> {
     let leaf_size = PACK_SIZE as usize;
-    let mut prims = build_prims(curves);
     if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, tree) {
         build_binned(&mut prims, leaf_size, tree);
     }
     pack_leaves(tree, |leaf| {
         let count = prims[leaf].leaf_count as usize;
-        prims[leaf..leaf + count].iter().map(|prim| prim.id)
+        pack_of(prims[leaf..leaf + count].iter().map(|prim| prim.id))
     })
 }
 
-fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) {
-    let options = BuildOptions { leaf_size, method: SplitMethod::Binned };
-    build(prims, &[], options, &BuildMemory::default(), tree);
+fn pack_of(mut segments: impl Iterator<Item = u32>) -> SegmentPack {
+    let first = segments.next().unwrap_or_default();
+    let mut prim = [first; PACK_SIZE as usize];
+    prim[1..].iter_mut().zip(segments).for_each(|(to, from)| *to = from);
+    SegmentPack { prim }
 }
 
-/// Collects the segments of each leaf, as listed by `segments_of`, in a pack, and points the leaf at the pack.
-fn pack_leaves<T: Iterator<Item = u32>>(
-    tree: &mut Tree,
-    segments_of: impl Fn(usize) -> T + Sync,
-) -> Buffer<SegmentPack> {
-    let leaves = tree.number_leaves();
-    let mut packs = Buffer::new();
-    let fill = |packs: &mut [MaybeUninit<SegmentPack>]| {
-        let pairs = packs.par_iter_mut().zip(&leaves);
-        pairs.with_min_len(SMALLEST_SHARE / 8).for_each(|(to, &leaf)| {
-            let mut segments = segments_of(leaf as usize);
-            let first = segments.next().unwrap_or_default();
-            let mut prim = [first; PACK_SIZE as usize];
-            prim[1..].iter_mut().zip(segments).for_each(|(to, from)| *to = from);
-            to.write(SegmentPack { prim });
-        });
-    };
-    // SAFETY: there is one pack per leaf, and each is written.
-    unsafe { packs.refill(leaves.len(), fill) };
-    packs
+impl Leaf<Strands<'_>> for SegmentPack {
+    const AHEAD: usize = 4;
+
+    /// Unused lanes repeat the first segment.
+    fn named(&self) -> impl Iterator<Item = u32> {
+        self.prim.into_iter()
+    }
+
+    fn fill(&mut self, strands: &Strands<'_>) -> SimdBox {
+        let boxes = self.prim.iter().map(|&segment| strands.bounds(segment));
+        boxes.fold(SimdBox::EMPTY, SimdBox::union)
+    }
+}
+
+/// The number of a segment, which is a leaf of compressed trees.
+impl Leaf<Strands<'_>> for u32 {
+    const AHEAD: usize = 8;
+
+    fn named(&self) -> impl Iterator<Item = u32> {
+        std::iter::once(*self)
+    }
+
+    fn fill(&mut self, strands: &Strands<'_>) -> SimdBox {
+        strands.bounds(*self)
+    }
 }

@@ -1,14 +1,15 @@
-//! BLASes of meshes that deform while the shutter is open: one tree, whose boxes enclose the triangles over the whole interval, with one set of
-//! leaves per key.
+//! BLASes of meshes that deform while the shutter is open: one tree, whose boxes enclose the primitives over the whole interval. It has one set of
+//! triangles per key. Leaves of curves are the same for all keys, because they refer to points.
 
 use crate::{
     Blas, BlasShape, Buffer, NodeLayout,
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
     compressed::blas::build_compressed,
+    curves::curve_tree,
     pack::each_kind,
     refit::{plan::Leaf, policy::rebuild_quality},
-    surface::Surface,
+    surface::{Geometry, Surface},
 };
 use glam::Vec3;
 use rayon::prelude::*;
@@ -17,50 +18,56 @@ use throng_abi::MeshKeys;
 use throng_base::math::Aabb;
 
 impl Blas {
-    /// Builds the tree of a deforming mesh. `keys` are its shapes at even steps over the shutter interval, at least one, with identical triangles.
-    /// Between keys, vertices are interpolated linearly. The quality is [`rebuild_quality`]. Deterministic, parallel.
-    pub fn of_keys(keys: &[Surface<'_>], layout: NodeLayout) -> Self {
+    /// Builds the tree of a deforming mesh. `keys` are its shapes at even steps over the shutter interval, at least one, with identical triangles or
+    /// strands. Between keys, vertices are interpolated linearly. The quality is [`rebuild_quality`]. Deterministic, parallel.
+    pub fn of_keys(keys: &[Geometry<'_>], layout: NodeLayout) -> Self {
         let start = Instant::now();
-        let Some((first, later)) = keys.split_first() else { unreachable!("a mesh has a shape") };
-        let prims = key_prims(keys);
-        let quality = rebuild_quality(layout);
-        let (tree, leaves) = match layout {
-            NodeLayout::Compressed8 => {
-                let tree = build_compressed(prims, first, quality);
-                with_keys(tree, later)
+        let surfaces: Vec<_> = keys.iter().filter_map(Geometry::surface).collect();
+        let strands: Vec<_> = keys.iter().filter_map(Geometry::strands).collect();
+        let (tree, vertices, leaves) = match (&surfaces[..], &strands[..]) {
+            ([first, later @ ..], _) => {
+                let (tree, leaves) = triangle_tree(first, later, layout);
+                (tree, first.positions.len(), leaves)
             }
-            _ => with_keys(build_triangles(prims, first, layout, quality), later),
+            (_, [first, ..]) => {
+                let bounds = |segment| key_bounds(strands.iter().map(|strands| strands.bounds(segment).to_aabb()));
+                let (tree, _) = curve_tree(first.curves, bounds, layout, rebuild_quality(layout));
+                (tree, first.points.len(), 0)
+            }
+            _ => unreachable!("a mesh has a shape"),
         };
         let mut blas = Self::of_tree(tree, None, start.elapsed());
-        blas.set_keys(MeshKeys {
-            segments: later.len() as u32,
-            vertices: first.positions.len() as u32,
-            leaves: leaves as u32,
-            reserved: 0,
-        });
+        let segments = keys.len() as u32 - 1;
+        blas.set_keys(MeshKeys { segments, vertices: vertices as u32, leaves: leaves as u32, reserved: 0 });
         blas
     }
 }
 
-/// For each triangle, the box that encloses it at all keys and between them.
-fn key_prims(keys: &[Surface<'_>]) -> Vec<BuildPrim> {
-    let Some(first) = keys.first() else {
-        return Vec::new();
-    };
+/// The box that encloses a primitive at all keys and between them.
+fn key_bounds(boxes: impl Iterator<Item = Aabb>) -> Aabb {
+    let all = boxes.fold(Aabb::EMPTY, Aabb::union);
+    // Interpolation between keys rounds a coordinate twice.
+    let slack = Vec3::splat(2.0 * f32::EPSILON * all.reach().max_element());
+    Aabb { min: all.min - slack, max: all.max + slack }
+}
+
+/// Returns the tree and the number of its leaves per key.
+fn triangle_tree<'a>(first: &Surface<'a>, later: &[Surface<'a>], layout: NodeLayout) -> (BuiltTree, usize) {
     let prims = (0..first.triangles.len()).into_par_iter().with_min_len(1024);
     let prims = prims.map(|triangle| {
-        let boxes = keys.iter().map(|surface| surface.bounds(triangle));
-        let all = boxes.fold(Aabb::EMPTY, Aabb::union);
-        // Interpolation between keys rounds a coordinate twice.
-        let slack = Vec3::splat(2.0 * f32::EPSILON * all.reach().max_element());
-        let all = Aabb { min: all.min - slack, max: all.max + slack };
+        let all = key_bounds(std::iter::once(first).chain(later).map(|surface| surface.bounds(triangle)));
         BuildPrim::new(&all, triangle as u32)
     });
-    prims.collect()
+    let (prims, quality) = (prims.collect(), rebuild_quality(layout));
+    let tree = match layout {
+        NodeLayout::Compressed8 => build_compressed(prims, first, quality),
+        _ => build_triangles(prims, first, layout, quality),
+    };
+    with_keys(tree, later)
 }
 
 /// Adds the leaves of the `later` keys to a tree. Returns the tree and the number of leaves per key.
-fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
+fn with_keys<'a>(mut tree: BuiltTree, later: &[Surface<'a>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
         BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),
         BlasShape::Compressed { triangles, .. } => add_keys(triangles, later),
@@ -69,7 +76,7 @@ fn with_keys(mut tree: BuiltTree, later: &[Surface<'_>]) -> (BuiltTree, usize) {
     (tree, leaves)
 }
 
-fn add_keys<L: Leaf + Copy + Sync>(leaves: &mut Buffer<L>, later: &[Surface<'_>]) -> usize {
+fn add_keys<'a, L: Leaf<Surface<'a>> + Copy + Sync>(leaves: &mut Buffer<L>, later: &[Surface<'a>]) -> usize {
     let count = leaves.len();
     if count == 0 {
         return 0;
@@ -92,6 +99,8 @@ fn add_keys<L: Leaf + Copy + Sync>(leaves: &mut Buffer<L>, later: &[Surface<'_>]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use throng_abi::CurvePoint;
+    use throng_scene::Curves;
 
     const TRIANGLES: [[u32; 3]; 2] = [[0, 1, 2], [0, 2, 3]];
 
@@ -102,8 +111,8 @@ mod tests {
     fn blas(heights: &[f32], layout: NodeLayout) -> Blas {
         let shapes: Vec<_> = heights.iter().map(|&height| shape(height)).collect();
         let surfaces = shapes.iter().map(|positions| Surface { positions, triangles: &TRIANGLES });
-        let surfaces: Vec<_> = surfaces.collect();
-        Blas::of_keys(&surfaces, layout)
+        let keys: Vec<_> = surfaces.map(Geometry::Triangles).collect();
+        Blas::of_keys(&keys, layout)
     }
 
     #[test]
@@ -118,6 +127,22 @@ mod tests {
                 BlasShape::Compressed { triangles, .. } => assert_eq!(triangles.len(), 6),
                 _ => panic!("no sphere"),
             }
+        }
+    }
+
+    #[test]
+    fn a_tree_of_curves_holds_its_segments_at_all_keys() {
+        let shape = |height: f32| {
+            let point = |x: f32| CurvePoint { position: [x, height * (1.0 + x), 0.0], radius: 0.25 };
+            Curves { points: [0.0, 1.0, 2.0].map(point).into(), strands: vec![0], ..Curves::default() }
+        };
+        let shapes = [0.0, 3.0, -1.0].map(shape);
+        let keys: Vec<_> = shapes.iter().map(|curves| Geometry::Curves(curves.into())).collect();
+        for layout in NodeLayout::ALL {
+            let blas = Blas::of_keys(&keys, layout);
+            assert!(blas.bounds.min.y <= -3.25 && blas.bounds.max.y >= 9.25);
+            let keys = blas.keys();
+            assert_eq!((keys.segments, keys.vertices, keys.leaves), (2, 3, 0));
         }
     }
 

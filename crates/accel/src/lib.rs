@@ -40,7 +40,7 @@ pub use compressed::{
     blas::{CompressedLeaves, PoolOffset, pool_offsets},
     quantize::SLACK,
 };
-pub use curves::{build_curves, shape_of};
+pub use curves::shape_of;
 pub use nested::{AssemblyTree, Nested};
 pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
@@ -49,6 +49,6 @@ pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
 pub use stored::TreeKey;
 #[cfg(feature = "forging")]
 pub use stored::forging;
-pub use surface::Surface;
+pub use surface::{Geometry, Strands, Surface};
 pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};
 pub use validate::TreeError;

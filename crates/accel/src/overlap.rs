@@ -42,7 +42,7 @@ pub fn blas_overlap(blas: &Blas) -> Option<f32> {
 
 fn overlap_of<P: Pack>(tree: &Tree, packs: &[P]) -> f32 {
     let lanes = packs.iter().zip(0u32..).flat_map(|(pack, index)| {
-        let lanes = 0..pack.triangles().count();
+        let lanes = 0..pack.named().count();
         lanes.map(move |lane| (index, lane))
     });
     let lanes: Vec<(u32, usize)> = lanes.collect();

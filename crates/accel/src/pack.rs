@@ -45,9 +45,9 @@ impl Packs {
 }
 
 /// A pack of either kind.
-pub trait Pack: Leaf + bytemuck::Pod + Sync {
+pub trait Pack: for<'a> Leaf<Surface<'a>> + bytemuck::Pod + Sync {
     /// Creates a pack of these triangles, which must fit into it, without positions.
-    fn named(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self;
+    fn of(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self;
 
     /// For each lane, the triangle's index or [`NO_INDEX`].
     fn prims(&self) -> &[u32];
@@ -70,7 +70,7 @@ pub trait Pack: Leaf + bytemuck::Pod + Sync {
 }
 
 impl Pack for TrianglePack {
-    fn named(triangles: impl Iterator<Item = u32>, _: &Surface<'_>) -> Self {
+    fn of(triangles: impl Iterator<Item = u32>, _: &Surface<'_>) -> Self {
         let mut pack: Self = bytemuck::Zeroable::zeroed();
         name(&mut pack.prim, triangles);
         pack
@@ -94,10 +94,10 @@ impl Pack for TrianglePack {
     }
 }
 
-impl Leaf for TrianglePack {
+impl Leaf<Surface<'_>> for TrianglePack {
     const AHEAD: usize = 2;
 
-    fn triangles(&self) -> impl Iterator<Item = u32> {
+    fn named(&self) -> impl Iterator<Item = u32> {
         named_in(&self.prim)
     }
 
@@ -126,7 +126,7 @@ impl Leaf for TrianglePack {
 }
 
 impl Pack for SharedPack {
-    fn named(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self {
+    fn of(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self {
         let mut pack: Self = bytemuck::Zeroable::zeroed();
         name(&mut pack.prim, triangles);
         let mut vertices = FewVertices::default();
@@ -169,10 +169,10 @@ impl Pack for SharedPack {
     }
 }
 
-impl Leaf for SharedPack {
+impl Leaf<Surface<'_>> for SharedPack {
     const AHEAD: usize = 1;
 
-    fn triangles(&self) -> impl Iterator<Item = u32> {
+    fn named(&self) -> impl Iterator<Item = u32> {
         named_in(&self.prim)
     }
 

@@ -1,8 +1,13 @@
-//! Surfaces of triangles, from which trees are built, and boxes in SIMD registers.
+//! Surfaces of triangles and strands of segments, from which trees are built, and boxes in SIMD registers.
 
+use crate::{buffer::prefetch, refit::plan::Primitives};
 use glam::{Mat4, Vec3, Vec4, Vec4Swizzles};
+use throng_abi::CurvePoint;
 use throng_base::math::Aabb;
-use throng_scene::TriangleMesh;
+use throng_scene::{Curves, TriangleMesh};
+
+/// Factor by which boxes of segments exceed their radius, which covers the rounding of the segment test.
+const WIDENED: f32 = 1.001;
 
 /// Triangles and the positions of their corners, in object space. The shapes of a moving mesh share the triangles and differ in positions.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +20,84 @@ pub struct Surface<'a> {
 impl<'a> From<&'a TriangleMesh> for Surface<'a> {
     fn from(mesh: &'a TriangleMesh) -> Self {
         Self { positions: &mesh.positions, triangles: &mesh.triangles }
+    }
+}
+
+/// Curves and the points at their current positions, in object space. The shapes of curves that deform share the strands and differ in points.
+#[derive(Clone, Copy, Debug)]
+pub struct Strands<'a> {
+    /// The points, of which there are as many as in `curves`.
+    pub points: &'a [CurvePoint],
+    /// The strands, and their profile.
+    pub curves: &'a Curves,
+}
+
+impl<'a> From<&'a Curves> for Strands<'a> {
+    fn from(curves: &'a Curves) -> Self {
+        Self { points: &curves.points, curves }
+    }
+}
+
+impl Strands<'_> {
+    /// The box of a segment.
+    #[inline]
+    pub(super) fn bounds(&self, segment: u32) -> SimdBox {
+        let first = segment as usize;
+        let around = |point: &CurvePoint| {
+            let (center, radius) = (Vec4::from((Vec3::from(point.position), 0.0)), Vec4::splat(WIDENED * point.radius));
+            SimdBox { min: center - radius, max: center + radius }
+        };
+        around(&self.points[first]).union(around(&self.points[first + 1]))
+    }
+}
+
+/// A mesh in one shape.
+#[derive(Clone, Copy, Debug)]
+pub enum Geometry<'a> {
+    Triangles(Surface<'a>),
+    Curves(Strands<'a>),
+}
+
+impl<'a> Geometry<'a> {
+    pub(super) fn surface(&self) -> Option<Surface<'a>> {
+        match self {
+            Self::Triangles(surface) => Some(*surface),
+            Self::Curves(_) => None,
+        }
+    }
+
+    pub(super) fn strands(&self) -> Option<Strands<'a>> {
+        match self {
+            Self::Triangles(_) => None,
+            Self::Curves(strands) => Some(*strands),
+        }
+    }
+}
+
+impl<'a> From<&'a TriangleMesh> for Geometry<'a> {
+    fn from(mesh: &'a TriangleMesh) -> Self {
+        Self::Triangles(mesh.into())
+    }
+}
+
+impl Primitives for Surface<'_> {
+    fn prefetch_indices(&self, triangle: u32) {
+        prefetch(self.triangles, triangle as usize);
+    }
+
+    fn prefetch_vertices(&self, triangle: u32) {
+        for vertex in self.triangles[triangle as usize] {
+            prefetch(self.positions, vertex as usize);
+        }
+    }
+}
+
+impl Primitives for Strands<'_> {
+    /// The number of a segment is the index of its first point.
+    fn prefetch_indices(&self, _: u32) {}
+
+    fn prefetch_vertices(&self, segment: u32) {
+        prefetch(self.points, segment as usize);
     }
 }
 

@@ -212,7 +212,7 @@ fn survivors(layout: NodeLayout, variant: &str) -> u32 {
         if case % 100 == 0 {
             blas_overlap(&blas);
         }
-        blas.follow(Surface::from(&moved), RefitPolicy::Auto);
+        blas.follow((&moved).into(), RefitPolicy::Auto);
         survive(&mut devices, &frame(&scene, blas, layout, kind), &rays);
     }
     read_files

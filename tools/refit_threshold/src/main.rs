@@ -12,7 +12,7 @@ use throng::{
     scene::{Instance, Material, Mesh, NONE, Projection, Scene, Shape, TriangleMesh},
 };
 use throng_abi::{Hit, Ray};
-use throng_accel::{Blas, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality};
+use throng_accel::{Blas, Geometry, NodeLayout, Quality, Surface, Tlas, TlasBuilder, TlasInput, rebuild_quality};
 use throng_base::math::{Aabb, hash_unit};
 use throng_device::{CpuDevice, Device, Frame, RayKind};
 use throng_scene::anim::CameraPose;
@@ -85,7 +85,7 @@ fn measure(device: &mut CpuDevice, mesh: &TriangleMesh, twist: f32) -> Result<Ro
     let surface = Surface::from(&moved);
     let quality = rebuild_quality(layout);
     let mut refitted = Blas::of_surface(mesh.into(), layout, quality);
-    let refit = least_seconds(|| refitted.refit(surface));
+    let refit = least_seconds(|| refitted.refit(Geometry::Triangles(surface)));
     let mut fresh = None;
     let rebuild = least_seconds(|| fresh = Some(Blas::of_surface(surface, layout, quality)));
     let fresh = fresh.context("a tree was built")?;

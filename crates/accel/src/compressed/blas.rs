@@ -2,11 +2,10 @@
 
 use crate::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::BuiltTree,
+    blas::{BuiltTree, build_binned},
     build::{
-        BuildMemory, BuildOptions, BuildPrim, build,
+        BuildPrim,
         collapse::{LeafRoom, build_collapsed},
-        split::SplitMethod,
     },
     compressed::{
         compress::{arrange_all, place_root, wide_nodes, write_units},
@@ -126,8 +125,7 @@ pub fn compressed_tree<L: Copy + Default>(
 fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
     let collapsed = quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
     if !collapsed {
-        let options = BuildOptions { leaf_size: 1, method: SplitMethod::Binned };
-        build(prims, &[], options, &BuildMemory::default(), tree);
+        build_binned(prims, 1, tree);
     }
     place_root(tree);
 }

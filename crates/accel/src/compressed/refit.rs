@@ -1,26 +1,26 @@
-//! Refits compressed trees to moved triangles in place. Each node stores the positions of its children itself.
+//! Refits compressed trees to moved primitives in place. Each node stores the positions of its children itself.
 
 use crate::{
     compressed::quantize::quantize,
-    refit::plan::{Item, Leaf, RefitPlan, Refitted, TreePart},
+    refit::plan::{Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
     surface::{SimdBox, Surface, half_areas, planes, rows},
 };
 use glam::Vec4;
 use throng_abi::{CompressedNode, TriangleRecord, Unit};
 
-/// Refits a tree to the positions of `surface`. Slots and sizes do not change. O(triangles), no stack. Creates `plan` on first use.
-pub fn refit_compressed(
+/// Refits a tree to the positions of `prims`. Slots and sizes do not change. O(primitives), no stack. Creates `plan` on first use.
+pub fn refit_compressed<L: Leaf<P>, P: Primitives>(
     units: &mut [Unit],
-    triangles: &mut [TriangleRecord],
+    leaves: &mut [L],
     plan: &mut Option<RefitPlan>,
-    surface: &Surface<'_>,
+    prims: &P,
 ) -> Refitted {
     let nodes: &mut [CompressedNode] = bytemuck::cast_slice_mut(units);
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.pass(nodes, triangles, surface, refit_node)
+    plan.pass(nodes, leaves, prims, refit_node)
 }
 
-fn refit_node(part: &mut TreePart<'_, CompressedNode, TriangleRecord>, index: usize) -> (SimdBox, f32) {
+fn refit_node<L: Leaf<P>, P>(part: &mut TreePart<'_, CompressedNode, L, P>, index: usize) -> (SimdBox, f32) {
     let CompressedNode { mut unit_base, mut leaf_base, units, triangles, .. } = part.items[index];
     let mut boxes = [SimdBox::EMPTY; 8];
     let mut bounds = SimdBox::EMPTY;
@@ -43,10 +43,10 @@ fn refit_node(part: &mut TreePart<'_, CompressedNode, TriangleRecord>, index: us
     (bounds, half_areas(&planes))
 }
 
-impl Leaf for TriangleRecord {
+impl Leaf<Surface<'_>> for TriangleRecord {
     const AHEAD: usize = 8;
 
-    fn triangles(&self) -> impl Iterator<Item = u32> {
+    fn named(&self) -> impl Iterator<Item = u32> {
         std::iter::once(self.rows[0].prim)
     }
 

@@ -5,40 +5,40 @@ pub mod policy;
 
 use crate::{
     node::{Tree, Wide, each_width},
-    pack::{Pack, Packs, each_kind},
-    refit::plan::{Item, RefitPlan, Refitted, TreePart},
-    surface::{SimdBox, Surface, half_areas, planes},
+    refit::plan::{Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
+    surface::{SimdBox, half_areas, planes},
 };
 use throng_abi::{EMPTY_CHILD, LEAF};
 
-/// Refits a tree to the positions of `surface`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(triangles), no stack. Creates
+/// Refits a tree to the positions of `prims`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(primitives), no stack. Creates
 /// `plan` on first use.
-pub fn refit(tree: &mut Tree, packs: &mut Packs, plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
-    each_kind!(packs, packs => refit_over(tree, packs, plan, surface))
-}
-
-fn refit_over<P: Pack>(tree: &mut Tree, packs: &mut [P], plan: &mut Option<RefitPlan>, surface: &Surface<'_>) -> f32 {
+pub fn refit<L: Leaf<P>, P: Primitives>(
+    tree: &mut Tree,
+    leaves: &mut [L],
+    plan: &mut Option<RefitPlan>,
+    prims: &P,
+) -> f32 {
     let refitted = match tree.root {
         EMPTY_CHILD => Refitted::NOTHING,
-        root if root & LEAF != 0 => Refitted { bounds: packs[(root & !LEAF) as usize].fill(surface), half_areas: 0.0 },
-        _ => each_width!(&mut tree.nodes, nodes => pass(nodes, packs, plan, surface)),
+        root if root & LEAF != 0 => Refitted { bounds: leaves[(root & !LEAF) as usize].fill(prims), half_areas: 0.0 },
+        _ => each_width!(&mut tree.nodes, nodes => pass(nodes, leaves, plan, prims)),
     };
     tree.bounds = refitted.bounds.to_aabb();
     refitted.sah_cost()
 }
 
-fn pass<const N: usize, P: Pack>(
+fn pass<const N: usize, L: Leaf<P>, P: Primitives>(
     nodes: &mut [Wide<N>],
-    packs: &mut [P],
+    leaves: &mut [L],
     plan: &mut Option<RefitPlan>,
-    surface: &Surface<'_>,
+    prims: &P,
 ) -> Refitted {
     let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.pass(nodes, packs, surface, refit_node)
+    plan.pass(nodes, leaves, prims, refit_node)
 }
 
 /// Updates the boxes of a node's children. Returns the box around them and the sum of their half surface areas.
-fn refit_node<const N: usize, P: Pack>(part: &mut TreePart<'_, Wide<N>, P>, index: usize) -> (SimdBox, f32) {
+fn refit_node<const N: usize, L: Leaf<P>, P>(part: &mut TreePart<'_, Wide<N>, L, P>, index: usize) -> (SimdBox, f32) {
     let mut boxes = [SimdBox::EMPTY; N];
     let mut bounds = SimdBox::EMPTY;
     for (slot, child) in part.items[index].children.into_iter().enumerate() {
@@ -71,10 +71,14 @@ impl<const N: usize> Item for Wide<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blas, BlasShape, NodeLayout, Quality, compressed, validate::validate_blas};
+    use crate::{
+        Blas, BlasShape, Geometry, NodeLayout, Packs, Quality, Surface, compressed, pack::each_kind,
+        validate::validate_blas,
+    };
     use glam::Vec3;
+    use throng_abi::CurvePoint;
     use throng_base::math::{Aabb, hash_unit};
-    use throng_scene::{Mesh, Shape, TriangleMesh};
+    use throng_scene::{Curves, Mesh, Shape, TriangleMesh};
 
     /// Number of triangles that gives many runs and a top above them.
     const MANY: u32 = 60_000;
@@ -135,6 +139,11 @@ mod tests {
                 let units: &[u32] = bytemuck::cast_slice(units);
                 [units, bytemuck::cast_slice(triangles)].concat()
             }
+            BlasShape::Curves { tree, .. } => each_width!(&tree.nodes, nodes => nodes
+                .iter()
+                .flat_map(|node| node.planes.into_iter().flatten().map(f32::to_bits))
+                .collect()),
+            BlasShape::CompressedCurves { units, .. } => bytemuck::pod_collect_to_vec(units),
             _ => Vec::new(),
         };
         (words, blas.sah_cost())
@@ -146,8 +155,8 @@ mod tests {
             for count in [1, 7, 9, 500, MANY] {
                 let mut blas = build(moving(count, 0.0), layout);
                 let moved = moving(count, 1.3);
-                let surface = (&moved).into();
-                blas.refit(surface);
+                let surface = Surface::from(&moved);
+                blas.refit((&moved).into());
                 match &blas.shape {
                     BlasShape::Triangles { tree, packs } => {
                         validate_blas(tree, packs, &surface).unwrap();
@@ -202,6 +211,38 @@ mod tests {
             blas.refit((&moving(3000, 1.7)).into());
             blas.refit((&moving(3000, 0.0)).into());
             assert!(before == contents(&blas).0);
+        }
+    }
+
+    /// Scattered strands of three segments, displaced by `phase`.
+    fn waving(count: u32, phase: f32) -> Curves {
+        let coordinate =
+            |i: u32| hash_unit(5, i / 12) * 10.0 + hash_unit(6, i) * 0.3 + (phase + i as f32).sin() * phase;
+        let point = |i: u32| CurvePoint {
+            position: [coordinate(3 * i), coordinate(3 * i + 1), coordinate(3 * i + 2)],
+            radius: 0.1 * hash_unit(7, i),
+        };
+        let points = (0..4 * count).map(point).collect();
+        Curves { points, strands: (0..count).map(|i| 4 * i).collect(), ..Curves::default() }
+    }
+
+    #[test]
+    fn curves_are_refitted_like_triangles() {
+        for layout in NodeLayout::ALL {
+            for quality in [Quality::Fast, Quality::Balanced] {
+                for count in [1, 2, 20, 3000] {
+                    let (still, moved) = (waving(count, 0.0), waving(count, 1.3));
+                    let mut blas = Blas::of_strands((&still).into(), layout, quality);
+                    let (before, cost) = contents(&blas);
+                    blas.refit(Geometry::Curves((&moved).into()));
+                    let fresh = Blas::of_strands((&moved).into(), layout, quality);
+                    assert_eq!(blas.bounds, fresh.bounds);
+                    assert!(count < 3000 || blas.cost_ratio() > 1.1, "{}", blas.cost_ratio());
+                    blas.refit(Geometry::Curves((&still).into()));
+                    assert!(before == contents(&blas).0);
+                    assert!((cost - blas.sah_cost()).abs() < 1e-4 * cost);
+                }
+            }
         }
     }
 

@@ -3,10 +3,7 @@
 //! Builders put parents before children and mostly keep subtrees contiguous. Runs of whole subtrees are therefore refitted in parallel, each in one
 //! linear backward pass. The nodes above them follow. The runs and the sums over them depend on the tree only.
 
-use crate::{
-    buffer::prefetch,
-    surface::{SimdBox, Surface},
-};
+use crate::surface::SimdBox;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -22,16 +19,25 @@ pub trait Item {
     fn leaves(&self) -> impl Iterator<Item = u32>;
 }
 
-/// A leaf of triangles: a pack, or the record of one triangle.
-pub trait Leaf: Send {
-    /// Number of leaves ahead for which triangle corners are prefetched. Triangle indices are prefetched twice as far ahead.
+/// The primitives of a mesh in one shape.
+pub trait Primitives: Sync {
+    /// Prefetches the indices of a primitive's vertices.
+    fn prefetch_indices(&self, prim: u32);
+
+    /// Prefetches the vertices of a primitive.
+    fn prefetch_vertices(&self, prim: u32);
+}
+
+/// A leaf of primitives of type `P`: a pack, or a single one.
+pub trait Leaf<P>: Send {
+    /// Number of leaves ahead for which vertices are prefetched. Their indices are prefetched twice as far ahead.
     const AHEAD: usize;
 
-    /// Indices of the leaf's triangles.
-    fn triangles(&self) -> impl Iterator<Item = u32>;
+    /// Numbers of the leaf's primitives.
+    fn named(&self) -> impl Iterator<Item = u32>;
 
-    /// Writes the corners of the triangles, and returns the box around them.
-    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox;
+    /// Writes what the leaf stores of its primitives, and returns the box around them.
+    fn fill(&mut self, prims: &P) -> SimdBox;
 }
 
 /// The division of a tree into runs, computed once and used for each of its refits.
@@ -52,9 +58,9 @@ struct Run {
 }
 
 /// The part of a tree that is being refitted.
-pub struct TreePart<'a, I, L> {
+pub struct TreePart<'a, I, L, P> {
     pub items: &'a mut [I],
-    surface: &'a Surface<'a>,
+    prims: &'a P,
     leaves: &'a mut [L],
     boxes: &'a mut [SimdBox],
     /// Boxes of leaves that are already filled.
@@ -63,14 +69,14 @@ pub struct TreePart<'a, I, L> {
     first_leaf: u32,
 }
 
-impl<I, L: Leaf> TreePart<'_, I, L> {
+impl<I, L: Leaf<P>, P> TreePart<'_, I, L, P> {
     /// The box of a leaf.
     #[inline]
     pub fn leaf(&mut self, leaf: u32) -> SimdBox {
         let position = (leaf - self.first_leaf) as usize;
         match self.leaf_boxes.get(position) {
             Some(bounds) => *bounds,
-            None => self.leaves[position].fill(self.surface),
+            None => self.leaves[position].fill(self.prims),
         }
     }
 
@@ -91,23 +97,17 @@ impl<I, L: Leaf> TreePart<'_, I, L> {
     }
 }
 
-/// Fills leaves in memory order. The triangles, which are in a different order, are prefetched.
-fn fill_leaves<L: Leaf>(leaves: &mut [L], surface: &Surface<'_>, boxes: &mut Vec<SimdBox>) {
+/// Fills leaves in memory order. The primitives, which are in a different order, are prefetched.
+fn fill_leaves<L: Leaf<P>, P: Primitives>(leaves: &mut [L], prims: &P, boxes: &mut Vec<SimdBox>) {
     boxes.clear();
     for position in 0..leaves.len() {
         if let Some(far) = leaves.get(position + 2 * L::AHEAD) {
-            for triangle in far.triangles() {
-                prefetch(surface.triangles, triangle as usize);
-            }
+            far.named().for_each(|prim| prims.prefetch_indices(prim));
         }
         if let Some(near) = leaves.get(position + L::AHEAD) {
-            for triangle in near.triangles() {
-                for vertex in surface.triangles[triangle as usize] {
-                    prefetch(surface.positions, vertex as usize);
-                }
-            }
+            near.named().for_each(|prim| prims.prefetch_vertices(prim));
         }
-        boxes.push(leaves[position].fill(surface));
+        boxes.push(leaves[position].fill(prims));
     }
 }
 
@@ -152,23 +152,23 @@ impl RefitPlan {
 
     /// Fills all leaves and calls `refit` for each item, children first. `refit` receives the position of the item in its part, updates the item, and
     /// returns its box and the sum of its children's half surface areas.
-    pub fn pass<I: Send, L: Leaf>(
+    pub fn pass<I: Send, L: Leaf<P>, P: Primitives>(
         &mut self,
         items: &mut [I],
         leaves: &mut [L],
-        surface: &Surface<'_>,
-        refit: impl Fn(&mut TreePart<'_, I, L>, usize) -> (SimdBox, f32) + Sync,
+        prims: &P,
+        refit: impl Fn(&mut TreePart<'_, I, L, P>, usize) -> (SimdBox, f32) + Sync,
     ) -> Refitted {
-        let parts = self.parts(items, leaves, surface).into_par_iter();
+        let parts = self.parts(items, leaves, prims).into_par_iter();
         let sums: Vec<f64> = parts
             .map_init(Vec::new, |leaf_boxes, part| {
-                fill_leaves(part.leaves, surface, leaf_boxes);
+                fill_leaves(part.leaves, prims, leaf_boxes);
                 let order = (0..part.items.len()).rev();
                 TreePart { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
         let mut all =
-            TreePart { items, surface, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
+            TreePart { items, prims, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
         let top = self.top.iter().rev().map(|&item| item as usize);
         let top = all.pass(top, &refit);
         Refitted {
@@ -178,18 +178,18 @@ impl RefitPlan {
     }
 
     /// Creates one part per run.
-    fn parts<'a, I, L>(
+    fn parts<'a, I, L, P>(
         &'a mut self,
         mut items: &'a mut [I],
         mut leaves: &'a mut [L],
-        surface: &'a Surface<'a>,
-    ) -> Vec<TreePart<'a, I, L>> {
+        prims: &'a P,
+    ) -> Vec<TreePart<'a, I, L, P>> {
         let mut boxes = &mut self.boxes[..];
         let (mut item, mut leaf) = (0, 0);
         let part = |run: &Run| {
             let part = TreePart {
                 items: take(&mut items, item, &run.items),
-                surface,
+                prims,
                 leaves: take(&mut leaves, leaf, &run.leaves),
                 boxes: take(&mut boxes, item, &run.items),
                 leaf_boxes: &[],

@@ -1,10 +1,10 @@
 //! The choice between refitting and rebuilding the tree of a deforming mesh.
 //!
-//! A refit takes a fraction of a build's time and keeps triangles grouped as they were. As they move apart, boxes overlap more and rays take longer.
+//! A refit takes a fraction of a build's time and keeps primitives grouped as they were. As they move apart, boxes overlap more and rays take longer.
 //! The cost by the surface area heuristic, a by-product of the refit, determines when to rebuild; `docs/refit.md` has measurements. Hits do not
 //! depend on the tree, and neither do pictures.
 
-use crate::{Blas, BlasShape, NodeLayout, Quality, Surface};
+use crate::{Blas, BlasShape, Geometry, NodeLayout, Quality};
 use std::time::{Duration, Instant};
 use throng_scene::rig::RefitPolicy;
 
@@ -80,25 +80,25 @@ pub fn rebuild_quality(layout: NodeLayout) -> Quality {
 }
 
 impl Blas {
-    /// Updates the tree to moved vertices by a refit or a rebuild, according to `policy`. `surface` must have the triangles that this BLAS was built
-    /// from.
-    pub fn follow(&mut self, surface: Surface<'_>, policy: RefitPolicy) -> Followed {
+    /// Updates the tree to moved vertices by a refit or a rebuild, according to `policy`. `geometry` must have the triangles or strands that this BLAS
+    /// was built from.
+    pub fn follow(&mut self, geometry: Geometry<'_>, policy: RefitPolicy) -> Followed {
         let start = Instant::now();
         let cost_ratio = match policy {
             RefitPolicy::Rebuild => 1.0,
             RefitPolicy::Auto | RefitPolicy::Refit => {
-                self.refit(surface);
+                self.refit(geometry);
                 self.cost_ratio()
             }
         };
         let layout = match &self.shape {
-            BlasShape::Triangles { tree, .. } => Some(tree.layout),
-            BlasShape::Compressed { .. } => Some(NodeLayout::Compressed8),
+            BlasShape::Triangles { tree, .. } | BlasShape::Curves { tree, .. } => Some(tree.layout),
+            BlasShape::Compressed { .. } | BlasShape::CompressedCurves { .. } => Some(NodeLayout::Compressed8),
             _ => None,
         };
         let rebuilt = layout.filter(|_| rebuilds_at(policy, cost_ratio));
         if let Some(layout) = rebuilt {
-            let fresh = Self::of_surface(surface, layout, rebuild_quality(layout));
+            let fresh = Self::of_geometry(geometry, layout, rebuild_quality(layout));
             *self = if self.deforms() { fresh.deforming() } else { fresh };
         }
         Followed { rebuilt: rebuilt.is_some(), cost_ratio, time: start.elapsed() }

@@ -117,12 +117,18 @@ impl Shapes {
         let vertices = vertices.collect();
         let points = shapes.iter().filter_map(|posed| {
             let Shape::Curves(curves) = &tables.scene.meshes[posed.mesh as usize].shape else { return None };
-            let points = curves.posed_points(&posed.shape.positions);
+            let points = posed.keys().flat_map(|shape| curves.posed_points(&shape.positions));
+            let points: Vec<_> = points.collect();
             meshes[posed.mesh as usize].vertices = points.as_ptr().cast();
             Some(points)
         });
         let points = points.collect();
         Self { meshes, _vertices: vertices, _points: points }
+    }
+
+    /// The mesh table, or the scene's own if no mesh deforms.
+    fn meshes_or<'a>(&'a self, tables: &'a Tables) -> &'a [MeshRecord] {
+        if self.meshes.is_empty() { &tables.meshes } else { &self.meshes }
     }
 }
 
@@ -145,10 +151,7 @@ impl<'a> Elsewhere<'a> {
         if !self.pose.shown.is_empty() {
             record.shown = self.pose.shown.as_ptr();
         }
-        record.meshes = match &self.shapes.meshes[..] {
-            [] => tables.meshes.as_ptr(),
-            meshes => meshes.as_ptr(),
-        };
+        record.meshes = self.shapes.meshes_or(tables).as_ptr();
     }
 }
 
@@ -180,10 +183,12 @@ impl<'a> Launch<'a> {
     pub fn new(tables: &'a Tables, frame: &'a Frame, shining: Shining, cached_tlas: usize) -> Self {
         let interleaved = if frame.tlas.bytes() > cached_tlas { MAX_INTERLEAVED as usize } else { 1 };
         let nested = frame.tlas.nested.as_ref();
-        let blas: Vec<BlasRecord> = frame.blas.iter().map(|b| blas_record(b, nested)).collect();
         let deepest = frame.blas.iter().map(|b| b.stack_entries()).max().unwrap_or(0);
         let pool = Pool::new(&frame.blas);
         let shapes = Shapes::new(tables, &frame.shapes);
+        let meshes = shapes.meshes_or(tables);
+        let blas = frame.blas.iter().enumerate().map(|(i, blas)| blas_record(blas, meshes.get(i), nested));
+        let blas: Vec<BlasRecord> = blas.collect();
         let Shining { posed, local } = shining;
         let own_sky = posed.as_ref().and_then(|posed| posed.sky.as_deref());
         let sky = own_sky.unwrap_or(&tables.sky);
@@ -334,10 +339,7 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
         None => (&tables.materials, &tables.lobes, &tables.maps, &tables.lights),
     };
     TableParams {
-        meshes: match &shapes.meshes[..] {
-            [] => tables.meshes.as_ptr(),
-            meshes => meshes.as_ptr(),
-        },
+        meshes: shapes.meshes_or(tables).as_ptr(),
         materials: materials.as_ptr(),
         lobes: lobes.as_ptr(),
         maps: maps.as_ptr(),
@@ -353,7 +355,8 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
     }
 }
 
-fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
+/// `mesh` is the mesh of the tree, or none for an assembly.
+fn blas_record(blas: &Blas, mesh: Option<&MeshRecord>, nested: Option<&Nested>) -> BlasRecord {
     let sphere = BlasRecord {
         nodes: null(),
         packs: null(),
@@ -367,12 +370,12 @@ fn blas_record(blas: &Blas, nested: Option<&Nested>) -> BlasRecord {
     };
     match &blas.shape {
         BlasShape::Sphere | BlasShape::Compressed { .. } | BlasShape::CompressedCurves { .. } => sphere,
-        BlasShape::Curves { tree, packs, curves } => BlasRecord {
+        BlasShape::Curves { tree, packs, profile } => BlasRecord {
             nodes: tree.nodes.address().cast(),
             packs: packs.as_ptr().cast(),
-            points: curves.points.as_ptr(),
+            points: mesh.map_or_else(null, |mesh| mesh.vertices.cast()),
             root: tree.root,
-            shape: shape_of(curves.profile),
+            shape: shape_of(*profile),
             ..sphere
         },
         BlasShape::Assembly(assembly) => BlasRecord {

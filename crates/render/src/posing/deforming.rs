@@ -3,11 +3,11 @@
 use crate::TreeSource;
 use rayon::prelude::*;
 use std::{sync::Arc, time::Instant};
-use throng_accel::{Blas, Followed, NodeLayout, RefitStats, Surface, build_curves, rebuild_quality};
+use throng_accel::{Blas, Followed, Geometry, NodeLayout, RefitStats, Strands, Surface, rebuild_quality};
 use throng_device::PosedMesh;
 use throng_scene::anim::{self, Deformed, Moment, ShutterTime};
 use throng_scene::{
-    Curves, Scene, Shape,
+    CurvePoint, Curves, Scene, Shape,
     rig::{DeformingMesh, RefitPolicy},
 };
 
@@ -39,9 +39,9 @@ impl DeformingMeshes {
         let body = |deforming: &DeformingMesh| {
             let mut shape = Deformed::default();
             anim::shape_at(scene, deforming, moment, &mut shape);
-            let blas = match posed(scene, deforming.mesh, &shape) {
-                Posed::Surface(surface) => source.tree(surface, layout),
-                Posed::Curves(curves) => build_curves(&Arc::new(curves), layout, rebuild_quality(layout)),
+            let blas = match posed(scene, deforming.mesh, &shape).geometry() {
+                Geometry::Triangles(surface) => source.tree(surface, layout),
+                Geometry::Curves(strands) => Blas::of_strands(strands, layout, rebuild_quality(layout)),
             };
             let form = Form { shape: Arc::new(shape), later: Vec::new(), blas: Arc::new(blas.deforming()) };
             Body { forms: vec![form], newest: 0, over_shutter: None }
@@ -57,18 +57,12 @@ impl DeformingMeshes {
     }
 
     /// Updates shapes and trees to `moment`. `policy` overrides the refit policies of the meshes; none keeps them.
-    pub fn follow(
-        &mut self,
-        scene: &Scene,
-        layout: NodeLayout,
-        moment: &Moment,
-        policy: Option<RefitPolicy>,
-    ) -> RefitStats {
+    pub fn follow(&mut self, scene: &Scene, moment: &Moment, policy: Option<RefitPolicy>) -> RefitStats {
         let pairs = self.0.par_iter_mut().zip(&scene.deforming);
         pairs
             .map(|(body, deforming)| {
                 let policy = policy.unwrap_or(deforming.refit);
-                let followed = body.follow(scene, deforming, (layout, moment), policy);
+                let followed = body.follow(scene, deforming, moment, policy);
                 RefitStats::NONE.with(&followed)
             })
             .reduce(|| RefitStats::NONE, RefitStats::union)
@@ -89,7 +83,7 @@ impl DeformingMeshes {
             .map(|((body, deforming), keys)| {
                 let followed = if keys.is_empty() {
                     let policy = policy.unwrap_or(deforming.refit);
-                    body.follow(scene, deforming, (layout, moment), policy)
+                    body.follow(scene, deforming, moment, policy)
                 } else {
                     body.follow_over_shutter(scene, deforming, layout, keys)
                 };
@@ -125,24 +119,15 @@ impl Body {
         keys: Vec<Deformed>,
     ) -> Followed {
         let start = Instant::now();
-        let surface = |shape| match posed(scene, deforming.mesh, shape) {
-            Posed::Surface(surface) => Some(surface),
-            Posed::Curves(_) => None,
-        };
-        let surfaces: Vec<_> = keys.iter().filter_map(surface).collect();
-        let blas = Blas::of_keys(&surfaces, layout).deforming();
+        let posed: Vec<_> = keys.iter().map(|shape| posed(scene, deforming.mesh, shape)).collect();
+        let shapes: Vec<_> = posed.iter().map(Posed::geometry).collect();
+        let blas = Blas::of_keys(&shapes, layout).deforming();
         let mut keys = keys.into_iter().map(Arc::new);
         self.over_shutter = keys.next().map(|shape| Form { shape, later: keys.collect(), blas: Arc::new(blas) });
         Followed { rebuilt: true, cost_ratio: 1.0, time: start.elapsed() }
     }
 
-    fn follow(
-        &mut self,
-        scene: &Scene,
-        deforming: &DeformingMesh,
-        (layout, moment): (NodeLayout, &Moment),
-        policy: RefitPolicy,
-    ) -> Followed {
+    fn follow(&mut self, scene: &Scene, deforming: &DeformingMesh, moment: &Moment, policy: RefitPolicy) -> Followed {
         let is_free = |form: &Form| Arc::strong_count(&form.shape) == 1 && Arc::strong_count(&form.blas) == 1;
         self.over_shutter = None;
         self.newest = self.forms.iter().position(is_free).unwrap_or_else(|| {
@@ -153,23 +138,25 @@ impl Body {
         // Copies the shape only if a frame still holds it.
         let shape = Arc::make_mut(&mut form.shape);
         anim::shape_at(scene, deforming, moment, shape);
-        match posed(scene, deforming.mesh, shape) {
-            Posed::Surface(surface) => Arc::make_mut(&mut form.blas).follow(surface, policy),
-            Posed::Curves(curves) => {
-                let start = Instant::now();
-                let blas = build_curves(&Arc::new(curves), layout, rebuild_quality(layout));
-                form.blas = Arc::new(blas.deforming());
-                Followed { rebuilt: true, cost_ratio: 1.0, time: start.elapsed() }
-            }
-        }
+        let posed = posed(scene, deforming.mesh, shape);
+        Arc::make_mut(&mut form.blas).follow(posed.geometry(), policy)
     }
 }
 
 /// A deforming mesh in a shape.
 enum Posed<'a> {
     Surface(Surface<'a>),
-    /// Strands without attributes, which trees do not read.
-    Curves(Curves),
+    /// Curves, and their points in the shape.
+    Curves(&'a Curves, Vec<CurvePoint>),
+}
+
+impl Posed<'_> {
+    fn geometry(&self) -> Geometry<'_> {
+        match self {
+            Self::Surface(surface) => Geometry::Triangles(*surface),
+            Self::Curves(curves, points) => Geometry::Curves(Strands { points, curves }),
+        }
+    }
 }
 
 /// A deforming mesh in the given shape.
@@ -179,11 +166,7 @@ enum Posed<'a> {
 fn posed<'a>(scene: &'a Scene, mesh: u32, shape: &'a Deformed) -> Posed<'a> {
     match &scene.meshes[mesh as usize].shape {
         Shape::Triangles(mesh) => Posed::Surface(Surface { positions: &shape.positions, triangles: &mesh.triangles }),
-        Shape::Curves(curves) => {
-            let points = curves.posed_points(&shape.positions);
-            let (strands, profile) = (curves.strands.clone(), curves.profile);
-            Posed::Curves(Curves { points, strands, profile, ..Curves::default() })
-        }
+        Shape::Curves(curves) => Posed::Curves(curves, curves.posed_points(&shape.positions)),
         Shape::Sphere => unreachable!("a sphere does not deform"),
     }
 }

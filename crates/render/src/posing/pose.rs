@@ -312,7 +312,7 @@ impl Poser {
         let (scene, moment, policy) = (&self.scene, &self.moment, self.settings.refit);
         let followed = match self.shutter_time(number) {
             Some(time) => self.deforming.follow_over_shutter(scene, self.layout, (moment, time), policy),
-            None => self.deforming.follow(scene, self.layout, moment, policy),
+            None => self.deforming.follow(scene, moment, policy),
         };
         let mut blas = self.blas.to_vec();
         self.deforming.place_trees(&self.scene, &mut blas);

@@ -56,13 +56,6 @@ impl Curves {
         pairs.map(|(point, &position)| CurvePoint { position, ..*point }).collect()
     }
 
-    /// Bounds of a segment whose radii are multiplied by `widened`.
-    pub fn segment_bounds(&self, segment: u32, widened: f32) -> Aabb {
-        let first = segment as usize;
-        let around = |point: &CurvePoint| sphere_bounds(&CurvePoint { radius: widened * point.radius, ..*point });
-        around(&self.points[first]).union(around(&self.points[first + 1]))
-    }
-
     /// Point of a segment's axis at share `u` of the way to its last point.
     pub fn axis_point(&self, segment: u32, u: f32) -> Vec3 {
         let [from, to] = [0, 1].map(|end| Vec3::from(self.points[segment as usize + end].position));
@@ -110,9 +103,8 @@ mod tests {
 
     #[test]
     fn bounds_contain_the_spheres_of_both_ends() {
-        let bounds = strands().segment_bounds(0, 1.0);
-        assert_eq!((bounds.min, bounds.max), (Vec3::splat(-1.0), Vec3::new(4.5, 1.0, 1.0)));
-        assert_eq!(strands().bounds().max, Vec3::new(12.2, 1.0, 1.0));
+        let bounds = strands().bounds();
+        assert_eq!((bounds.min, bounds.max), (Vec3::splat(-1.0), Vec3::new(12.2, 1.0, 1.0)));
     }
 
     #[test]

@@ -38,11 +38,13 @@ impl Shapes {
             let mesh = match &tables.scene().meshes[posed.mesh as usize].shape {
                 Shape::Triangles(mesh) => mesh,
                 Shape::Curves(curves) => {
-                    let points = curves.posed_points(&posed.shape.positions);
-                    let (own, others) = std::mem::take(&mut rest).split_at_mut(size_of_val(&points[..]));
-                    own.copy_from_slice(bytes_of(&points));
+                    let size = size_of_val(&curves.points[..]);
                     record.vertices = self.vertices.at(start);
-                    (rest, start) = (others, start + size_of_val(&points[..]));
+                    for shape in posed.keys() {
+                        let (own, others) = std::mem::take(&mut rest).split_at_mut(size);
+                        own.copy_from_slice(bytes_of(&curves.posed_points(&shape.positions)));
+                        (rest, start) = (others, start + size);
+                    }
                     continue;
                 }
                 Shape::Sphere => continue,
@@ -86,13 +88,13 @@ impl Shapes {
 /// Bytes of the vertices of all `shapes`.
 pub fn vertex_bytes(tables: &SceneTables, shapes: &[PosedMesh]) -> usize {
     let bytes = |posed: &PosedMesh| {
+        let keys = 1 + posed.later.len();
         let mesh = match &tables.scene().meshes[posed.mesh as usize].shape {
             Shape::Triangles(mesh) => mesh,
-            Shape::Curves(curves) => return Some(size_of_val(&curves.points[..])),
+            Shape::Curves(curves) => return Some(keys * size_of_val(&curves.points[..])),
             Shape::Sphere => return None,
         };
         let extra = if tables.has_tangents(posed.mesh) { size_of::<VertexAttributes>() } else { 0 };
-        let keys = 1 + posed.later.len();
         Some(keys * mesh.positions.len() * (size_of::<VertexRecord>() + extra))
     };
     shapes.iter().filter_map(bytes).sum()

@@ -18,7 +18,7 @@ const FEWEST_SEGMENTS: u32 = 2;
 const MOST_SEGMENTS: u32 = 16;
 
 /// The shapes of each deforming mesh of a scene, from the shutter's opening to its closing, with the visibility of `frame`. Empty for a
-/// mesh that keeps its shape, and for curves, which have their shape of `frame` while the shutter is open. Deterministic, parallel.
+/// mesh that keeps its shape. Deterministic, parallel.
 pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> Vec<Vec<Deformed>> {
     let moments = |segments: u32| -> Vec<Moment> {
         let times = time.times(segments);
@@ -35,11 +35,7 @@ pub fn shape_shutter_keys(scene: &Scene, frame: &Moment, time: ShutterTime) -> V
     let first = moments(FEWEST_SEGMENTS);
     let meshes = scene.deforming.par_iter();
     let mut keys: Vec<_> = meshes.map(|mesh| shapes(mesh, &first)).collect();
-    let is_surface = |deforming: &DeformingMesh| {
-        scene.meshes.get(deforming.mesh as usize).is_some_and(|mesh| mesh.triangles().is_some())
-    };
-    let pairs = keys.par_iter().zip(&scene.deforming);
-    let wanted: Vec<u32> = pairs.map(|(keys, mesh)| if is_surface(mesh) { segments(keys) } else { 0 }).collect();
+    let wanted: Vec<u32> = keys.par_iter().map(|keys| segments(keys)).collect();
     let finest = wanted.iter().copied().max().unwrap_or(0);
     let fine = if finest > FEWEST_SEGMENTS { moments(finest) } else { Vec::new() };
     let pairs = keys.par_iter_mut().zip(&scene.deforming);
