@@ -58,10 +58,16 @@ impl RenderJob {
         view.map_or_else(|| self.scene.time_of(number), |view| view.time)
     }
 
-    /// The camera of frame `number` in world space, at the frame's time.
-    pub fn camera_of(&self, number: u32) -> CameraPose {
+    /// The scene at the time of frame `number`.
+    pub fn moment_of(&self, number: u32) -> Moment {
         let mut moment = Moment::of(&self.scene, self.time_of(number));
         moment.place(self.placed.clone());
+        moment
+    }
+
+    /// The camera of frame `number` in world space, at the frame's time.
+    pub fn camera_of(&self, number: u32) -> CameraPose {
+        let moment = self.moment_of(number);
         match self.views.as_ref().or(self.scene.views.as_ref()) {
             Some(views) => anim::view_pose(&self.scene, views.of_frame(&self.scene.settings, number), &moment),
             None => anim::camera_at(&self.scene, &moment),

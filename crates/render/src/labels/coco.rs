@@ -1,6 +1,6 @@
 //! Instances in COCO's format ("Data format" at cocodataset.org): a file for each frame, and one for all frames, which is made of these.
 
-use super::maps::Labelled;
+use super::{maps::Labelled, objects::Objects, whole};
 use crate::RenderJob;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -38,6 +38,9 @@ struct Annotation {
     image_id: u32,
     category_id: u32,
     bbox: [u32; 4],
+    /// Box of the whole object, with what is hidden or outside of the picture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bbox_whole: Option<[f64; 4]>,
     area: u64,
     segmentation: Segmentation,
     iscrowd: u32,
@@ -99,13 +102,19 @@ pub fn frame_file(
     (frame, picture): (u32, &Path),
     categories: Categories,
     labelled: &Labelled,
+    objects: &Objects,
 ) -> Vec<u8> {
     let table = job.output.labels.categories(&job.scene, categories);
     let (width, height) = job.settings.film_size();
+    let mut annotations = annotations((width, height), frame, categories, (labelled, table));
+    let wholes = whole::boxes(job, frame, objects, &annotations.iter().map(|it| it.instance_id).collect());
+    for annotation in &mut annotations {
+        annotation.bbox_whole = wholes.get(&annotation.instance_id).copied();
+    }
     let file = FrameFile {
         scene_hash: job.output.metadata(job, frame).scene_hash,
         image: json!({ "id": frame, "file_name": file_name(job, picture), "width": width, "height": height }),
-        annotations: annotations((width, height), frame, categories, (labelled, table)),
+        annotations,
     };
     // Numbers and texts always have a JSON form.
     serde_json::to_vec(&file).unwrap_or_default()
@@ -140,6 +149,7 @@ fn annotations(
         image_id: frame,
         category_id,
         bbox: mask.bounds(),
+        bbox_whole: None,
         area: mask.area(),
         segmentation: Segmentation { size: [height, width], counts: mask.compressed(pixels) },
         iscrowd: 0,

@@ -1,5 +1,5 @@
-//! Labels of frames, for computer vision: which there are and their files. `pass` traces them, `maps` and `coco` make the files of a frame,
-//! `transforms`, `objects`, `points` and `coco` those of all frames, and `projection` the matrices of cameras.
+//! Labels of frames, for computer vision: which there are and their files. `pass` traces them, `maps` and `coco` make the files of a frame, with
+//! boxes from `whole`; `transforms`, `objects`, `points` and `coco` those of all frames, and `projection` the matrices of cameras.
 
 mod coco;
 pub mod maps;
@@ -8,6 +8,7 @@ pub mod pass;
 mod points;
 pub mod projection;
 pub mod transforms;
+mod whole;
 
 pub use objects::MOST_NUMBERS;
 
@@ -114,7 +115,9 @@ impl Labels {
             let path = picture.with_extension(extension);
             let bytes = match *label {
                 Label::Map(kind, format) => traced.encode((kind, format), self.objects(&job.scene)),
-                Label::Coco(categories) => Ok(coco::frame_file(job, (frame, picture), categories, labelled)),
+                Label::Coco(categories) => {
+                    Ok(coco::frame_file(job, (frame, picture), categories, labelled, self.objects(&job.scene)))
+                }
                 Label::Transforms | Label::Points => continue,
             };
             let bytes = bytes.map_err(|error| OutputError::Encode { path: path.clone(), error })?;

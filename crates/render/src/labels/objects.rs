@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::{io::Write, path::Path};
 use throng_output::{MapKind, OutputError, write_atomically};
 use throng_picture::aov::paths;
-use throng_scene::{Instance, NONE, Scene};
+use throng_scene::{Instance, NONE, Numbers, Scene};
 
 /// Greatest count of objects whose numbers fit into a PNG file with 16 bits, in which 0 stands for nothing.
 pub const MOST_IN_PNG: u64 = 65_535;
@@ -15,15 +15,29 @@ pub const MOST_NUMBERS: u64 = 1 << 24;
 
 /// Tables of all instances by number.
 pub struct Objects {
+    /// The index of each in [`Scene::instances`], and its mesh.
+    indices: Vec<u32>,
     meshes: Vec<u32>,
+    numbers: Numbers,
 }
 
 impl Objects {
     /// The tables of `scene`. Takes time and memory for all copies of nested groups.
     pub fn new(scene: &Scene) -> Self {
-        let mut meshes = Vec::new();
-        visit(scene, |_, index| meshes.push(scene.instances[index].mesh));
-        Self { meshes }
+        let mut indices = Vec::new();
+        visit(scene, |_, index| indices.push(index as u32));
+        let meshes = indices.iter().map(|&index| scene.instances[index as usize].mesh).collect();
+        Self { indices, meshes, numbers: scene.numbers() }
+    }
+
+    /// The index of an instance in [`Scene::instances`].
+    pub fn index_of(&self, instance: u32) -> Option<u32> {
+        self.indices.get(instance as usize).copied()
+    }
+
+    /// The numbers of the scene's instances.
+    pub fn numbers(&self) -> &Numbers {
+        &self.numbers
     }
 
     /// The mesh of an instance; [`NONE`] for [`NONE`].

@@ -65,17 +65,73 @@ pub fn calibration(camera: &CameraPose, settings: &FrameSettings) -> Calibration
 
 /// The matrices of OpenEXR's attributes for pictures of a camera. None for panoramas and for lenses with distortion.
 pub fn matrices(camera: &CameraPose, settings: &FrameSettings) -> Option<CameraMatrices> {
-    let (forward, _, _) = camera.basis();
-    let (rows, columns) = camera.rows_and_columns();
-    let axis = |axis: Vec3| axis.as_dvec3().extend(0.0);
-    let world_from_camera =
-        DMat4::from_cols(axis(rows), axis(columns), axis(forward), camera.eye.as_dvec3().extend(1.0));
-    let camera_from_world = world_from_camera.inverse();
+    let camera_from_world = picture_axes(camera).inverse();
     let picture_from_camera = picture_from_camera(camera, settings)?;
     Some(CameraMatrices {
         world_to_camera: rows_of(camera_from_world),
         world_to_ndc: rows_of(picture_from_camera * camera_from_world),
     })
+}
+
+/// The matrix to world space from the camera's space with the picture's axes: x along its rows to the right, y along its columns up, z ahead.
+fn picture_axes(camera: &CameraPose) -> DMat4 {
+    let (forward, _, _) = camera.basis();
+    let (rows, columns) = camera.rows_and_columns();
+    let axis = |axis: Vec3| axis.as_dvec3().extend(0.0);
+    DMat4::from_cols(axis(rows), axis(columns), axis(forward), camera.eye.as_dvec3().extend(1.0))
+}
+
+/// Projects points of world space to the picture.
+pub struct Projector {
+    camera_from_world: DMat4,
+    lens: Lens,
+    /// Size of the whole picture and the upper left corner of the rendered region, in pixels.
+    size: DVec2,
+    corner: DVec2,
+}
+
+enum Lens {
+    /// The projection from the camera's space, as [`picture_from_camera`] returns it.
+    Straight(DMat4),
+    Distorted(Intrinsics),
+}
+
+impl Projector {
+    /// None for panoramas.
+    pub fn new(camera: &CameraPose, settings: &FrameSettings) -> Option<Self> {
+        let lens = match (picture_from_camera(camera, settings), camera.intrinsics) {
+            (Some(matrix), _) => Lens::Straight(matrix),
+            (None, Some(own)) if !matches!(camera.projection, Projection::Equirectangular) => Lens::Distorted(own),
+            _ => return None,
+        };
+        let corner = settings.region.map_or(DVec2::ZERO, |region| DVec2::new(region.x.into(), region.y.into()));
+        Some(Self {
+            camera_from_world: picture_axes(camera).inverse(),
+            lens,
+            size: DVec2::new(settings.width.into(), settings.height.into()),
+            corner,
+        })
+    }
+
+    /// Places in pixels of the rendered region around a sphere: to the right and left of its centre, above and below, or one if the radius is 0. None for
+    /// a place behind the camera, or that its lens does not show.
+    pub fn around(&self, center: DVec3, radius: f64) -> impl Iterator<Item = Option<DVec2>> + '_ {
+        let local = self.camera_from_world.transform_point3(center);
+        let sides = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y];
+        let sides = sides.into_iter().take(if radius > 0.0 { 4 } else { 1 });
+        sides.map(move |side| self.place(local + radius * side))
+    }
+
+    fn place(&self, local: DVec3) -> Option<DVec2> {
+        let place = match &self.lens {
+            Lens::Straight(matrix) => {
+                let place = *matrix * local.extend(1.0);
+                (place.w > 0.0).then(|| DVec2::new(place.x, place.y) / place.w)?
+            }
+            Lens::Distorted(own) => own.project([local.x, -local.y, local.z])?.into(),
+        };
+        Some(place * self.size - self.corner)
+    }
 }
 
 /// The projection from the camera's space (x to the right, y up, z ahead) to the picture, whose corners are (0, 0) at the upper left and (1, 1).

@@ -54,6 +54,36 @@ fn masks_are_the_pixels_of_their_instances() {
     }
 }
 
+/// The right ball is seen whole, the left one is half outside of the picture at first, and a wall hides a part of a third.
+#[test]
+fn whole_boxes_contain_what_is_hidden_or_outside() {
+    let place = place();
+    let more = r#"
+        Single(of: "ball", translate: (0, 1, -6), material: "red"),
+        Single(of: "floor", translate: (0, 0, -4), rotate: (90, 0, 0), scale: 1, material: "blue"),
+        Single(of: "floor", scale: 40"#;
+    let scene = super::SCENE.replace("Single(of: \"floor\", scale: 40", more).replace("(-2, 1, 0)", "(-5.5, 1, 0)");
+    std::fs::write(place.path("scene.ron"), scene).unwrap();
+    render(&place, &["--frames", "1", "--labels", "coco"]);
+    let coco = json(&place, "out/coco.json");
+    let of = |instance: u64, kind: &str| -> [f64; 4] {
+        let all = coco["annotations"].as_array().unwrap();
+        let own = all.iter().find(|it| it["instance_id"] == instance).unwrap();
+        let values: Vec<f64> = own[kind].as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
+        values.try_into().unwrap()
+    };
+    let (visible, whole) = (of(1, "bbox"), of(1, "bbox_whole"));
+    assert!(visible.iter().zip(whole).all(|(a, b)| (a - b).abs() < 1.01), "{visible:?} {whole:?}");
+    let (visible, whole) = (of(0, "bbox"), of(0, "bbox_whole"));
+    assert!(visible[0] == 0.0 && whole[0] < -2.0, "{visible:?} {whole:?}");
+    assert!((whole[0] + whole[2] - visible[0] - visible[2]).abs() < 1.01, "{visible:?} {whole:?}");
+    let (visible, whole) = (of(2, "bbox"), of(2, "bbox_whole"));
+    assert!(whole[3] > visible[3] + 1.0 && whole[2] >= visible[2] - 1.01, "{visible:?} {whole:?}");
+    // The floor reaches behind the camera.
+    let floor = coco["annotations"].as_array().unwrap().iter().find(|it| it["instance_id"] == 4).unwrap();
+    assert!(floor.get("bbox_whole").is_none());
+}
+
 #[test]
 fn pycocotools_reads_what_is_written() {
     let place = place();
