@@ -1,6 +1,6 @@
 //! Export of scenes as USD stages: what throng draws becomes prims that other programs, and throng itself, draw alike.
 //!
-//! `convert` makes the layer from a loaded scene: `times` chooses its moments, `placing` writes instances and groups, `shapes` meshes,
+//! `convert` makes the layer from a loaded scene: `times` chooses its moments, `placing` writes instances and groups, `shapes` and `sphere` meshes,
 //! `materials` their networks, `lights`, `cameras` and `settings` the rest. `files` writes it with its textures. What USD lacks is a warning.
 
 #![warn(missing_docs)]
@@ -13,6 +13,7 @@ mod materials;
 mod placing;
 mod settings;
 mod shapes;
+mod sphere;
 mod textures;
 mod times;
 
