@@ -18,6 +18,7 @@ mod textures;
 mod times;
 
 use std::{
+    collections::BTreeMap,
     ops::RangeInclusive,
     path::{Path, PathBuf},
 };
@@ -30,6 +31,8 @@ use throng_usd::{LayerFormat, StageError};
 pub struct ExportOptions {
     /// The frames that are sampled. None: all of them.
     pub frames: Option<RangeInclusive<u32>>,
+    /// Exposures in stops of the frames' pictures, where the scene's exposure is measured. The stage then has fixed ones.
+    pub exposures: BTreeMap<u32, f32>,
 }
 
 /// What an export wrote.
