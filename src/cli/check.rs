@@ -90,8 +90,7 @@ impl CheckArgs {
             _ => report.warnings = found.warnings,
         }
         if !self.json {
-            let lines = report.warnings.iter();
-            lines.for_each(|line| console::note(&format!("throng: warning: {line}")));
+            console::warnings(&report.warnings);
         }
         !report.errors.is_empty()
     }

@@ -18,6 +18,16 @@ pub fn note(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
+/// Prints warnings in the common form.
+pub fn warnings(lines: &[String]) {
+    lines.iter().for_each(|line| note(&format!("throng: warning: {line}")));
+}
+
+/// Prints notes in the common form.
+pub fn notes(lines: &[String]) {
+    lines.iter().for_each(|line| note(&format!("throng: note: {line}")));
+}
+
 /// A number with its noun: "1 frame", "2 frames".
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

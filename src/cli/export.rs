@@ -6,10 +6,14 @@ use super::{
     console::{self, plural},
 };
 use serde::Serialize;
-use std::{ops::RangeInclusive, path::PathBuf};
-use throng_device::start_threads;
+use std::{collections::BTreeMap, ops::RangeInclusive, path::PathBuf, sync::Arc};
+use throng_device::{self as device, DeviceChoice, start_threads};
 use throng_export::{self as export, Counts, ExportOptions, Exported};
 use throng_output::{Planned, prepare_distinct};
+use throng_picture::pixels::PixelType;
+use throng_render::{Outputs, exposures};
+use throng_scene::{Metering, Scene};
+use throng_settings::{FrameList, PictureOptions};
 
 const HELP: &str = "\
 Instances become point instancers and native instances, groups are kept once, cameras have a sample for each frame, and
@@ -30,9 +34,9 @@ pub struct ExportArgs {
     /// File to write: .usdc or .usd (binary), .usda (text) or .usdz (a package with all pictures)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: PathBuf,
-    /// Frames to sample, such as 1 or 1-24 [default: all]
-    #[arg(short, long, value_name = "FIRST-LAST", value_parser = parse_frames, help_heading = "Output")]
-    frames: Option<RangeInclusive<u32>>,
+    /// Frames to sample, such as 1 or 1-24, without gaps [default: all]
+    #[arg(short, long, value_name = "LIST", help_heading = "Output")]
+    frames: Option<FrameList>,
     /// Print a JSON object
     #[arg(long, help_heading = "Report")]
     json: bool,
@@ -58,31 +62,41 @@ struct Report<'a> {
 impl ExportArgs {
     pub fn run(mut self) -> anyhow::Result<Exit> {
         export::check(&self.output)?;
-        // As when one frame is rendered.
-        let is_single = |frames: &RangeInclusive<u32>| frames.start() == frames.end();
+        // As when the first frame is rendered.
+        let is_single = |frames: &FrameList| frames.resolve(1..=1).is_ok();
         self.scene.load.model.stage.single = self.frames.as_ref().is_some_and(is_single);
         start_threads(0)?;
-        let scene = self.scene.load()?;
-        let (first, last) = scene.settings.first_and_last();
-        let is_outside = |frames: &RangeInclusive<u32>| *frames.start() < first || *frames.end() > last;
-        if self.frames.as_ref().is_some_and(is_outside) {
-            return Err(UsageError(format!("--frames: the scene has the frames {first}-{last}")).into());
-        }
+        let scene = Arc::new(self.scene.load()?);
+        let frames = frames(self.frames.as_ref(), &scene)?;
         prepare_distinct(vec![Planned { path: self.output.clone(), what: "--output".into() }])?;
         if !self.quiet {
-            scene.warnings.iter().for_each(|line| console::note(&format!("throng: warning: {line}")));
-            scene.notes.iter().for_each(|line| console::note(&format!("throng: note: {line}")));
+            console::warnings(&scene.warnings);
+            console::notes(&scene.notes);
         }
-        let exported = export::export(scene, &self.output, &ExportOptions { frames: self.frames.clone() })?;
+        let exposures = self.exposures(&scene, frames.clone())?;
+        let options = ExportOptions { frames: Some(frames), exposures };
+        let exported = export::export(Arc::unwrap_or_clone(scene), &self.output, &options)?;
         self.report(&exported)?;
         Ok(Exit::Done)
+    }
+
+    /// The exposures of the frames' pictures, if they are measured: other programs do not measure, and the stage has other surroundings.
+    fn exposures(&self, scene: &Arc<Scene>, frames: RangeInclusive<u32>) -> anyhow::Result<BTreeMap<u32, f32>> {
+        if matches!(scene.settings.metering, Metering::Off | Metering::Keyed) {
+            return Ok(BTreeMap::new());
+        }
+        let options = PictureOptions { load: self.scene.load.clone(), ..PictureOptions::default() };
+        let wanted = (frames.collect(), Outputs::default());
+        let job = options.job(scene.clone(), PixelType::U8, wanted, false)?;
+        let mut device = device::open(&DeviceChoice::Cpu, 0)?.device;
+        Ok(exposures(&job, device.as_mut())?)
     }
 
     fn report(&self, exported: &Exported) -> anyhow::Result<()> {
         if self.quiet {
             return Ok(());
         }
-        exported.warnings.iter().for_each(|line| console::note(&format!("throng: warning: {line}")));
+        console::warnings(&exported.warnings);
         let Counts { shapes, materials, textures, groups, instancers, copies, instances } = exported.counts;
         if self.json {
             let files = exported.files.iter().map(|file| file.display().to_string()).collect();
@@ -115,21 +129,15 @@ impl ExportArgs {
     }
 }
 
-/// A frame, or the first and the last one.
-fn parse_frames(text: &str) -> Result<RangeInclusive<u32>, String> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number = |text: &str| text.trim().parse::<u32>().ok();
-    let range = number(first).zip(number(last)).filter(|(first, last)| first <= last);
-    range.map(|(first, last)| first..=last).ok_or_else(|| "write a frame like 1, or a range like 1-24".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_a_number_or_a_range() {
-        assert_eq!((parse_frames("7"), parse_frames("2-9")), (Ok(7..=7), Ok(2..=9)));
-        assert!(["", "x", "9-2", "1,3", "-1"].iter().all(|text| parse_frames(text).is_err()));
+/// The frames that a list names in a scene, all of them without a list.
+fn frames(list: Option<&FrameList>, scene: &Scene) -> anyhow::Result<RangeInclusive<u32>> {
+    let all = scene.settings.frame_numbers();
+    let Some(list) = list else { return Ok(all) };
+    let mut numbers = list.resolve(all)?;
+    numbers.sort_unstable();
+    match numbers[..] {
+        [first, .., last] if numbers.windows(2).all(|pair| pair[1] == pair[0] + 1) => Ok(first..=last),
+        [only] => Ok(only..=only),
+        _ => Err(UsageError("--frames: a stage has consecutive frames: write one range like 1-24".to_owned()).into()),
     }
 }

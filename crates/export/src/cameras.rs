@@ -33,11 +33,11 @@ pub fn prims(scene: &Scene, times: &Times, warnings: &mut Vec<String>) -> Prim {
             None => camera_at(scene, &moment),
         }
     });
-    let mut children = vec![prim(scene, names.unique(main), &poses, warnings)];
+    let mut children = vec![prim((scene, times), names.unique(main), &poses, warnings)];
     // A single one is the camera of the pictures.
     for (name, camera) in scene.viewpoints.iter().filter(|_| scene.viewpoints.len() > 1) {
         let poses = self::poses(times, |index| pose_of(scene, camera, times, index));
-        children.push(prim(scene, names.unique(name), &poses, &mut Vec::new()));
+        children.push(prim((scene, times), names.unique(name), &poses, &mut Vec::new()));
     }
     Prim { children, ..Prim::new("Cameras", "Scope") }
 }
@@ -53,7 +53,7 @@ fn pose_of(scene: &Scene, camera: &Camera, times: &Times, index: usize) -> Camer
     camera_pose(scene, camera, &times.samples[index].moment(scene))
 }
 
-fn prim(scene: &Scene, name: String, poses: &Poses, warnings: &mut Vec<String>) -> Prim {
+fn prim((scene, times): (&Scene, &Times), name: String, poses: &Poses, warnings: &mut Vec<String>) -> Prim {
     warnings.extend(lacks(poses).map(str::to_owned));
     let aspect = scene.settings.width as f32 / scene.settings.height.max(1) as f32;
     let mut camera = Prim::new(name, "Camera");
@@ -76,7 +76,8 @@ fn prim(scene: &Scene, name: String, poses: &Poses, warnings: &mut Vec<String>) 
     for (name, of) in numbers {
         camera.set_over_time(name, "float", over_time(&|pose| LayerValue::Float(of(&Optics::of(pose, aspect)))));
     }
-    camera.set("exposure", "float", LayerValue::Float(scene.settings.exposure));
+    let exposures = times.exposures.iter().map(|&(code, stops)| (code, LayerValue::Float(stops)));
+    camera.set_over_time("exposure", "float", exposures.collect());
     camera.set("clippingRange", "float2", LayerValue::Float2(clipping(poses)));
     if let Some(shutter) = &scene.settings.shutter {
         let [open, close] = shutter.span().map(|time| LayerValue::Double(time.into()));

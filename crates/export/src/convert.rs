@@ -11,7 +11,7 @@ use crate::{
     textures::Textures,
     times::Times,
 };
-use throng_scene::{Environment, Metering, Scene, anim::posed_tables};
+use throng_scene::{Environment, Metering, Scene, Timeline, anim::posed_tables};
 use throng_usd::{Layer, Prim};
 
 /// Path of the root prim.
@@ -41,11 +41,10 @@ pub fn settle(scene: &mut Scene, times: &Times) -> Vec<String> {
     let keyed = scene.timeline.clone();
     let settings = &mut scene.settings;
     if let Some(timeline) = &keyed {
-        settings.exposure = timeline.exposure(moment.time()).unwrap_or(settings.exposure);
         settings.white_balance = timeline.white_balance(moment.time()).or(settings.white_balance);
         settings.shutter = timeline.shutter(moment.time()).or(settings.shutter);
     }
-    if settings.metering == Metering::Keyed {
+    if settings.metering == Metering::Keyed || times.are_measured {
         settings.metering = Metering::Off;
     }
     if settings.metering != Metering::Off {
@@ -56,13 +55,21 @@ pub fn settle(scene: &mut Scene, times: &Times) -> Vec<String> {
     if scene.is_foggy() {
         warnings.push("fog is left out: USD has none".to_owned());
     }
-    let is_animated = keyed.is_some() || !scene.animated.is_empty();
+    let is_keyed = keyed.is_some_and(|timeline| has_lost_keys(&*timeline, moment.time()));
+    let is_animated = is_keyed || !scene.animated.is_empty();
     if is_animated && times.frames.start() != times.frames.end() {
         let line =
-            "materials, lights, fog and exposure that keys or clips animate keep their values at the first frame";
+            "materials, lights, fog and white balance that keys or clips animate keep their values at the first frame";
         warnings.push(line.to_owned());
     }
     warnings
+}
+
+/// Whether keys animate values that USD does not have over time.
+fn has_lost_keys(timeline: &dyn Timeline, time: f64) -> bool {
+    let changes_tables =
+        timeline.changes_lights() || timeline.changes_fog() || !timeline.materials_at_keys().is_empty();
+    changes_tables || timeline.white_balance(time).is_some() || timeline.shutter(time).is_some()
 }
 
 /// Converts a scene.

@@ -1,6 +1,6 @@
 //! Export of scenes as USD stages: what throng draws becomes prims that other programs, and throng itself, draw alike.
 //!
-//! `convert` makes the layer from a loaded scene: `times` chooses its moments, `placing` writes instances and groups, `shapes` meshes,
+//! `convert` makes the layer from a loaded scene: `times` chooses its moments, `placing` writes instances and groups, `shapes` and `sphere` meshes,
 //! `materials` their networks, `lights`, `cameras` and `settings` the rest. `files` writes it with its textures. What USD lacks is a warning.
 
 #![warn(missing_docs)]
@@ -13,10 +13,12 @@ mod materials;
 mod placing;
 mod settings;
 mod shapes;
+mod sphere;
 mod textures;
 mod times;
 
 use std::{
+    collections::BTreeMap,
     ops::RangeInclusive,
     path::{Path, PathBuf},
 };
@@ -29,6 +31,8 @@ use throng_usd::{LayerFormat, StageError};
 pub struct ExportOptions {
     /// The frames that are sampled. None: all of them.
     pub frames: Option<RangeInclusive<u32>>,
+    /// Exposures in stops of the frames' pictures, where the scene's exposure is measured. The stage then has fixed ones.
+    pub exposures: BTreeMap<u32, f32>,
 }
 
 /// What an export wrote.

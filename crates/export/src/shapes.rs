@@ -1,6 +1,7 @@
 //! Meshes, curves and spheres, each once in a class that instances refer to.
 
-use crate::{convert::WORLD, materials::Materials, times::Times};
+use crate::{convert::WORLD, materials::Materials, sphere, times::Times};
+use glam::Vec3;
 use std::collections::HashMap;
 use throng_base::math::Aabb;
 use throng_scene::{
@@ -24,6 +25,8 @@ pub struct Shapes<'a> {
     names: Names,
     /// Index in `classes` of each mesh.
     known: HashMap<u32, usize>,
+    /// Index in `classes` of the spheres with and without back faces.
+    spheres: HashMap<bool, usize>,
     /// Paths of meshes with the materials of their slots.
     dressed: HashMap<(u32, Vec<u32>), String>,
     classes: Vec<Prim>,
@@ -40,6 +43,7 @@ impl<'a> Shapes<'a> {
             times,
             names: Names::default(),
             known: HashMap::new(),
+            spheres: HashMap::new(),
             dressed: HashMap::new(),
             classes: Vec::new(),
             deforming,
@@ -60,16 +64,33 @@ impl<'a> Shapes<'a> {
         if let Some(&known) = self.known.get(&mesh) {
             return known;
         }
-        let own = &self.scene.meshes[mesh as usize];
-        let mut class = Prim::class(self.names.unique(&own.name), "Xform");
-        class.children.push(match &own.shape {
-            Shape::Triangles(triangles) => self.triangles(mesh, triangles),
-            Shape::Curves(curves) => self.strands(mesh, curves),
-            Shape::Sphere => sphere(),
-        });
-        self.classes.push(class);
-        self.known.insert(mesh, self.classes.len() - 1);
+        let index = match &self.scene.meshes[mesh as usize].shape {
+            Shape::Triangles(triangles) => self.add(mesh, self.triangles(mesh, triangles)),
+            Shape::Curves(curves) => self.add(mesh, self.strands(mesh, curves)),
+            Shape::Sphere => self.sphere(mesh),
+        };
+        self.known.insert(mesh, index);
+        index
+    }
+
+    /// Adds the class of a mesh. Returns its index.
+    fn add(&mut self, mesh: u32, shape: Prim) -> usize {
+        let name = self.names.unique(&self.scene.meshes[mesh as usize].name);
+        self.classes.push(Prim { children: vec![shape], ..Prim::class(name, "Xform") });
         self.classes.len() - 1
+    }
+
+    /// Index of the class that all spheres share.
+    fn sphere(&mut self, mesh: u32) -> usize {
+        let is_culled = self.is_culled(mesh);
+        if let Some(&known) = self.spheres.get(&is_culled) {
+            return known;
+        }
+        let mut shape = sphere::mesh(SHAPE, is_culled);
+        extent(&mut shape, &Aabb { min: Vec3::NEG_ONE, max: Vec3::ONE });
+        let index = self.add(mesh, shape);
+        self.spheres.insert(is_culled, index);
+        index
     }
 
     /// Path of a class that binds materials to another one.
@@ -240,13 +261,6 @@ fn subsets(prim: &mut Prim, mesh: &TriangleMesh) {
             subset
         })
         .collect();
-}
-
-fn sphere() -> Prim {
-    let mut prim = Prim::new(SHAPE, "Sphere");
-    prim.set("radius", "double", LayerValue::Double(1.0));
-    extent(&mut prim, &Aabb { min: glam::Vec3::NEG_ONE, max: glam::Vec3::ONE });
-    prim
 }
 
 fn primvar(prim: &mut Prim, name: &str, kind: &'static str, value: LayerValue) {

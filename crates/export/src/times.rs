@@ -25,6 +25,10 @@ pub struct Times {
     pub samples: Vec<Sample>,
     /// Whether objects move.
     pub moves: bool,
+    /// Exposure in stops at the time code of each frame.
+    pub exposures: Vec<(f64, f32)>,
+    /// Whether these replace a measured exposure.
+    pub are_measured: bool,
 }
 
 impl Times {
@@ -50,7 +54,9 @@ impl Times {
             frames.clone().flat_map(|frame| offsets.iter().map(move |offset| sample(frame, *offset))).collect();
         samples.sort_by(|a, b| a.code.total_cmp(&b.code));
         samples.dedup_by(|a, b| a.code == b.code);
-        Self { frames, samples, moves: scene.is_animated() }
+        let exposures = frames.clone().map(|frame| (f64::from(frame), exposure(scene, options, frame))).collect();
+        let are_measured = !options.exposures.is_empty();
+        Self { frames, samples, moves: scene.is_animated(), exposures, are_measured }
     }
 
     /// The samples of objects: all of them if objects move, otherwise the first one.
@@ -69,6 +75,12 @@ impl Times {
     pub fn codes(&self) -> (f64, f64) {
         (f64::from(*self.frames.start()), f64::from(*self.frames.end()))
     }
+}
+
+/// Exposure of a frame: measured, by keys, or the scene's.
+fn exposure(scene: &Scene, options: &ExportOptions, frame: u32) -> f32 {
+    let keyed = || scene.timeline.as_ref()?.exposure(scene.time_of(frame));
+    options.exposures.get(&frame).copied().or_else(keyed).unwrap_or(scene.settings.exposure)
 }
 
 impl Sample {

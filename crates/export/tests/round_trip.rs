@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use throng_export::{ExportOptions, Exported, export};
 use throng_loader::load;
 use throng_scene::{
-    Environment, Integrator, Light, Material, NONE, Placed, Scene, Shape, ToneMap,
+    Environment, Integrator, Light, Material, Metering, NONE, Placed, RenderDefaults, Scene, Shape, ToneMap,
     anim::{Deformed, Moment, camera_of_frame, hidden_instances, shape_at, shown_meshes, world_transforms},
 };
 
@@ -272,10 +272,37 @@ fn everything_is_at_its_place_in_each_frame() {
 }
 
 #[test]
+fn exposures_that_keys_give_or_that_were_measured_are_those_of_their_frames() {
+    let keyed = Place::new(&MOVING.replace("fps: 12", "fps: 12, exposure: keys([(0, 1), (0.25, 2)])"));
+    let exposure = |scene: &Scene, frame: u32| {
+        let timeline = scene.timeline.as_ref().and_then(|timeline| timeline.exposure(scene.time_of(frame)));
+        timeline.unwrap_or(scene.settings.exposure)
+    };
+    let (scene, again, exported) = keyed.again("keyed.usdc");
+    assert_eq!((again.settings.metering, &exported.warnings[..]), (Metering::Keyed, &[][..]));
+    for frame in 11..=16 {
+        assert!((exposure(&scene, frame) - exposure(&again, frame)).abs() < 1e-5, "frame {frame}");
+    }
+    let place = Place::new(&MOVING.replace("fps: 12", "fps: 12, exposure: 9"));
+    let scene =
+        Scene { settings: RenderDefaults { metering: Metering::Full, ..place.scene().settings }, ..place.scene() };
+    for (name, stops) in [("measured.usda", [0.5_f32, 1.5]), ("one.usda", [0.25, 0.25])] {
+        let exposures = (11..=16).map(|frame| (frame, stops[usize::from(frame > 13)])).collect();
+        let path = place.path(name);
+        let options = ExportOptions { exposures, ..ExportOptions::default() };
+        let exported = export(scene.clone(), &path, &options).unwrap_or_else(|error| panic!("{error}"));
+        assert!(exported.warnings.is_empty(), "{:?}", exported.warnings);
+        let again = load(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(again.settings.metering, if stops[0] == stops[1] { Metering::Off } else { Metering::Keyed });
+        assert_eq!([11, 13, 14, 16].map(|frame| exposure(&again, frame)), [stops[0], stops[0], stops[1], stops[1]]);
+    }
+}
+
+#[test]
 fn some_frames_can_be_chosen() {
     let place = Place::new(MOVING);
     let path = place.path("some.usda");
-    let options = ExportOptions { frames: Some(12..=13) };
+    let options = ExportOptions { frames: Some(12..=13), ..ExportOptions::default() };
     export(place.scene(), &path, &options).unwrap_or_else(|error| panic!("{error}"));
     let again = load(&path).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((again.settings.first_frame, again.settings.frames), (12, 2));

@@ -122,6 +122,11 @@ impl Exposures {
         Ok(frames.iter().map(exposure).collect())
     }
 
+    /// The exposures of frames whose exposure is not fixed.
+    pub fn stops(self) -> BTreeMap<u32, f32> {
+        self.exposures
+    }
+
     /// A copy of `settings` with the exposure and white balance of `frame`.
     pub fn settings_of(&self, settings: &FrameSettings, frame: u32) -> FrameSettings {
         let mut settings = settings.clone();

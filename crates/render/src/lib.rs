@@ -40,6 +40,7 @@ use sequence::frame_queue::FrameQueue;
 pub use sequence::frame_queue::Skipped;
 pub use sequence::in_memory::LoadedScene;
 pub use sequence::plan::{Driver, Wanted};
+pub use sequence::prepare::exposures;
 pub use sequence::sampling::sampling;
 pub use sequence::window::recorded_frame;
 

@@ -1,9 +1,9 @@
 //! Checks of the numbers in scene files. A check returns its number, or a sentence in which `what` names the number.
 
 use super::{file::Source, source::Place};
-use crate::LoadError;
+use crate::{LoadError, files};
 use glam::Vec3;
-use std::{fmt::Display, ops::RangeInclusive};
+use std::{fmt::Display, ops::RangeInclusive, path::PathBuf};
 use throng_base::math::LARGEST_COORDINATE;
 use throng_scene::{
     desc::{Color, Finite, Point},
@@ -45,6 +45,18 @@ pub fn direction(v: Vec3, what: &str) -> Result<Vec3, String> {
     v.as_dvec3().try_normalize().map(|d| d.as_vec3()).ok_or_else(|| format!("{what} must not be (0, 0, 0)"))
 }
 
+/// The path of a file that the field at `place` names. `what` is what the file is, such as "the mask".
+///
+/// # Errors
+/// If there is no such file.
+pub fn existing(source: &Source, file: &str, what: &str, place: &Place) -> Result<PathBuf, LoadError> {
+    let path = source.resolve(file);
+    if files::exists(&path) {
+        return Ok(path);
+    }
+    Err(source.error(place, format!("{what} {} does not exist: check the path", path.display())))
+}
+
 /// The entry at `place`. An error is at the field with the number, and names the field.
 #[derive(Clone, Copy)]
 pub struct Fields<'a> {
@@ -60,6 +72,11 @@ impl Fields<'_> {
     /// The result of a check of `field`.
     pub fn check<T>(&self, field: &str, checked: Result<T, impl AsRef<str>>) -> Result<T, LoadError> {
         self.source.check(&self.place.key(field), checked)
+    }
+
+    /// The path of the file that `field` names, as [`existing`].
+    pub fn existing(&self, file: &str, what: &str, field: &str) -> Result<PathBuf, LoadError> {
+        existing(self.source, file, what, &self.place.key(field))
     }
 
     pub fn above_zero(&self, x: Finite, field: &str) -> Result<f32, LoadError> {

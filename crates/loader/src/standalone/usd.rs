@@ -10,10 +10,10 @@ use crate::{
         placing::{Placing, resolved::Resolved},
     },
     surfaces::Surfaces,
-    usd::{self, Clock, Contents, Converter, PLAIN, cameras, lights},
+    usd::{self, Clock, Contents, Converter, ExposureKeys, PLAIN, cameras, lights},
 };
 use glam::DAffine3;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 use throng_scene::{CLAY, Environment, Metering, Placed, RenderDefaults, Scene, desc::SceneFile, ranges};
 use throng_usd::Stage;
 
@@ -72,11 +72,13 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
         let own = cameras::convert(&mut scene, camera, &clock, &outer, aspect);
         scene.viewpoints.push((camera.name.clone(), own));
     }
+    let mut exposure_keys = None;
     if let Some(index) = chosen {
         let camera = &stage.cameras[index];
         surroundings.camera = Some(scene.viewpoints[index].1.clone());
         surroundings.stands_alone = true;
         scene.settings.shutter = cameras::shutter_of(camera);
+        exposure_keys = ExposureKeys::of(&camera.lens, &clock, scene.settings.exposure);
         scene.settings.exposure += camera.lens.first().exposure;
         if let Some((width, height)) = size {
             (scene.settings.width, scene.settings.height) = (width, height);
@@ -102,6 +104,11 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     scene.stage = ground(&scene, &stage);
     if options.overrides.is_empty() && options.model.environment.is_none() {
         set_own(&mut scene.settings, &stage, |name| LIGHT.contains(&name));
+    }
+    // A measured exposure has no place for the camera's.
+    if let Some(keys) = exposure_keys.filter(|_| scene.settings.metering == Metering::Off) {
+        scene.settings.metering = Metering::Keyed;
+        scene.timeline = Some(Arc::new(keys));
     }
     Ok((scene, surfaces))
 }

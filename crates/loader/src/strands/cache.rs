@@ -5,6 +5,10 @@ use super::{Strands, arrays::Array, primvar, zip};
 const SHAPES: &str =
     "write (strands, n, 3) or (frames, strands, n, 3), or with an array `counts`, (points, 3) or (frames, points, 3)";
 
+/// Bytes that the numbers of an array and their rows take, per byte of the file: half floats become floats twice, and their rows are divided
+/// into frames.
+const ARRAY: u64 = 6;
+
 /// The arrays of a cache.
 #[derive(Default)]
 struct Arrays {
@@ -40,7 +44,7 @@ pub fn of_archive(file: &[u8], take: &dyn Fn(u64) -> Result<(), String>) -> Resu
             "times" => &mut arrays.times,
             _ => continue,
         };
-        take((content.len() as u64).saturating_mul(8))?;
+        take((content.len() as u64).saturating_mul(ARRAY))?;
         *place = Some(Array::parse(&content).map_err(|cause| format!("`{name}`: {cause}"))?);
     }
     strands(arrays)
@@ -62,13 +66,13 @@ fn strands(arrays: Arrays) -> Result<Strands, String> {
 fn checked_counts(counts: &Array) -> Result<Vec<u32>, String> {
     let whole =
         |&count: &f64| (count >= 0.0 && count < f64::from(u32::MAX) && count.fract() == 0.0).then_some(count as u32);
-    let all = counts.values.iter().map(whole).collect::<Option<Vec<u32>>>();
+    let all = counts.doubles().iter().map(whole).collect::<Option<Vec<u32>>>();
     all.filter(|_| counts.shape.len() == 1).ok_or_else(|| "`counts` is no list of numbers of points".to_owned())
 }
 
 /// Number of frames, and of points of each strand.
 fn layout(points: &Array, counts: Option<Vec<u32>>) -> Result<(usize, Vec<u32>), String> {
-    if points.values.is_empty() {
+    if points.len() == 0 {
         return Ok((0, Vec::new()));
     }
     let (frames, counts) = match (&points.shape[..], counts) {
@@ -79,7 +83,7 @@ fn layout(points: &Array, counts: Option<Vec<u32>>) -> Result<(usize, Vec<u32>),
         (shape, _) => return Err(format!("the shape of the points is {shape:?}: {SHAPES}")),
     };
     let total = counts.iter().map(|&count| u64::from(count)).sum::<u64>().saturating_mul(frames as u64);
-    let found = points.values.len() as u64 / 3;
+    let found = points.len() as u64 / 3;
     if total != found {
         return Err(format!(
             "`counts` needs {total} points in {frames} frames, but there are {found}: write all counts"
@@ -103,8 +107,7 @@ fn with_values(
         )
     };
     if let Some(array) = widths {
-        let values = array.values.iter().map(|&width| width as f32).collect();
-        out.widths = Some(primvar(values, points, strands).ok_or_else(|| unfit("widths", &array))?);
+        out.widths = Some(primvar(array.singles(), points, strands).ok_or_else(|| unfit("widths", &array))?);
     }
     if let Some(array) = uvs {
         let values = array.rows::<2>().and_then(|rows| primvar(rows, points, strands));
@@ -121,11 +124,12 @@ fn with_values(
         out.opacities = alphas.and_then(|alphas| primvar(alphas, points, strands));
     }
     if let Some(array) = times {
-        let ascends = array.values.windows(2).all(|pair| pair[0] < pair[1]);
-        if array.values.len() != out.frames.len() || !ascends || array.values.iter().any(|time| !time.is_finite()) {
+        let times = array.doubles();
+        let ascends = times.windows(2).all(|pair| pair[0] < pair[1]);
+        if times.len() != out.frames.len() || !ascends || times.iter().any(|time| !time.is_finite()) {
             return Err(format!("`times` must be {} ascending numbers, one for each frame", out.frames.len()));
         }
-        out.times = Some(array.values);
+        out.times = Some(times);
     }
     Ok(out)
 }

@@ -71,6 +71,10 @@ fn caches_have_counts_or_strands_of_equal_length() {
         assert_eq!(strands.opacities.unwrap().values, [0.5]);
     }
     let plain = read_bytes("a.npy", &floats("(3, 2, 3)", &POINTS)).unwrap();
+    let doubles = npy("<f8", "(3, 2, 3)", bytemuck::cast_slice(&POINTS.map(f64::from)));
+    let halves = npy("<f2", "(3, 2, 3)", bytemuck::cast_slice(&POINTS.map(|x| half::f16::from_f32(x).to_bits())));
+    let bytes = npy("|u1", "(3, 2, 3)", &POINTS.map(|x| x as u8));
+    assert!([doubles, halves, bytes].iter().all(|file| read_bytes("a.npy", file).unwrap() == plain));
     assert_eq!((&plain.counts[..], plain.widths), (&[2, 2, 2][..], None));
     let moving = read_bytes("a.npy", &floats("(2, 1, 3, 3)", &POINTS)).unwrap();
     assert_eq!((&moving.counts[..], moving.frames.len(), moving.frames[1][0]), (&[3][..], 2, [1.0, 1.0, 0.0]));

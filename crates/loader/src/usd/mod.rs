@@ -6,6 +6,7 @@ mod clock;
 mod contents;
 pub mod curves;
 mod deform;
+mod exposure;
 pub mod lights;
 mod materials;
 mod mesh;
@@ -14,6 +15,7 @@ mod tests;
 
 pub use clock::Clock;
 pub use contents::{Contents, Converter};
+pub use exposure::ExposureKeys;
 pub use materials::{Convert, PLAIN, warnings};
 
 use crate::{LoadError, files};

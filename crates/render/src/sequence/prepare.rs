@@ -1,7 +1,10 @@
 //! Preparation of a run: the scene on the device, its trees, and measured exposures.
 
 use crate::{Measured, PoseSettings, Poser, RenderError, RenderJob, exposure::Exposures};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, Ordering},
+};
 use throng_device::{Device, Stop};
 
 /// Loads the scene and builds the trees of its meshes in parallel, then measures exposures. None if the run was stopped.
@@ -17,6 +20,18 @@ pub(super) fn prepare(
         Err(error) if error.is_stop() => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// The exposures in stops that [`crate::run`] measures for the frames of `job`. Empty if the exposure is fixed.
+///
+/// # Errors
+/// If the device cannot load the scene, or if it fails while it renders a measured picture.
+pub fn exposures(job: &RenderJob, device: &mut dyn Device) -> Result<BTreeMap<u32, f32>, RenderError> {
+    if job.auto_exposure.is_none() {
+        return Ok(BTreeMap::new());
+    }
+    let mut poser = load(job, device)?;
+    Ok(measure(job, device, (&mut poser, &mut Measured::default()), &|| false)?.stops())
 }
 
 /// Loads the scene of `job` on the device, and builds the trees of its meshes in parallel.

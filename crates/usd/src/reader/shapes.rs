@@ -6,7 +6,8 @@ use super::{
     skeleton::SkelBound,
     values::{FromUsd, Values},
 };
-use crate::{Axis, Interpolation, PointCloud, Primvar, Round, Sampled, Shape, ShapeKind};
+use crate::{Axis, Interpolation, PointCloud, PolygonMesh, Primvar, Round, Sampled, Shape, ShapeKind};
+use glam::Vec3;
 use openusd::{sdf, usd::Prim};
 use std::{
     collections::HashMap,
@@ -110,8 +111,12 @@ fn read(
     let kind = match type_name {
         "Mesh" => {
             let found = mesh::read(values, prim, skel)?;
-            (subsets, elements) = (found.subsets, found.elements);
-            ShapeKind::Mesh(Box::new(found.mesh))
+            if is_own_sphere(values, prim, &found.mesh) {
+                ShapeKind::Sphere(1.0)
+            } else {
+                (subsets, elements) = (found.subsets, found.elements);
+                ShapeKind::Mesh(Box::new(found.mesh))
+            }
         }
         "BasisCurves" | "NurbsCurves" => {
             let (curves, own) = curves::read(values, prim, type_name == "NurbsCurves")?;
@@ -129,8 +134,8 @@ fn read(
         name: name.to_owned(),
         // USD's fallback is one side, but most files say nothing and mean both, and most renderers show both.
         double_sided: values.bool(prim, "doubleSided", true),
-        colors: display(values, prim, "primvars:displayColor", elements, type_name),
-        opacities: display(values, prim, "primvars:displayOpacity", elements, type_name),
+        colors: display(values, prim, "primvars:displayColor", elements, &kind),
+        opacities: display(values, prim, "primvars:displayOpacity", elements, &kind),
         kind,
     };
     Some((shape, subsets))
@@ -142,16 +147,24 @@ fn display<T: Clone>(
     prim: &Prim,
     name: &str,
     elements: Elements,
-    type_name: &str,
+    kind: &ShapeKind,
 ) -> Option<Primvar<T>>
 where
     Vec<T>: FromUsd,
 {
-    if matches!(type_name, "Mesh" | "Points" | "BasisCurves" | "NurbsCurves") {
+    if matches!(kind, ShapeKind::Mesh(_) | ShapeKind::Points(_) | ShapeKind::Curves(_)) {
         return primvars::read(values, prim, name, Interpolation::Constant, elements);
     }
     let first = values.get::<Vec<T>>(prim, name)?.first()?.clone();
     Some(Primvar { interpolation: Interpolation::Constant, values: vec![first], indices: Vec::new() })
+}
+
+/// Whether a mesh stands for the unit sphere. One whose points another program has moved is a mesh.
+fn is_own_sphere(values: &Values, prim: &Prim, mesh: &PolygonMesh) -> bool {
+    const TOLERANCE: f32 = 1e-5;
+    let is_unit = |&point: &[f32; 3]| (Vec3::from(point).length() - 1.0).abs() <= TOLERANCE;
+    let is_named = values.token(prim, ShapeKind::OWN).as_deref() == Some(ShapeKind::OWN_SPHERE);
+    is_named && mesh.skin.is_none() && mesh.points.all(|points| points.iter().all(is_unit))
 }
 
 /// A solid. `None` after a warning if a size is negative.

@@ -47,6 +47,13 @@ pub enum ShapeKind {
     Curves(Box<CurveSet>),
 }
 
+impl ShapeKind {
+    /// Name of throng's own attribute of meshes that stand for a shape, which is [`Self::OWN_SPHERE`] for the unit sphere.
+    pub const OWN: &str = "throng:shape";
+    /// The unit sphere.
+    pub const OWN_SPHERE: &str = "sphere";
+}
+
 /// An axis of space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axis {

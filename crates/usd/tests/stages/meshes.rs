@@ -193,6 +193,28 @@ fn equal_meshes_are_stored_once() {
     assert_eq!((stage.shapes.len(), stage.groups[0].items.len()), (2, 3));
 }
 
+#[test]
+fn a_mesh_that_stands_for_the_unit_sphere_is_one_until_its_points_are_moved() {
+    let sphere = |points: &str| {
+        let text = format!(
+            "def Mesh \"ball\" {{ custom uniform token throng:shape = \"sphere\"
+                color3f[] primvars:displayColor = [(0.5, 0.25, 1)]
+                int[] faceVertexCounts = [3, 3, 3, 3]\nint[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+                {points} }}"
+        );
+        read(&text).shapes[0].clone()
+    };
+    let unit = sphere("point3f[] points = [(1, 0, 0), (0, 0.6, 0.8), (0, 0, -1), (0, -1, 0)]");
+    assert_eq!(unit.kind, ShapeKind::Sphere(1.0));
+    assert_eq!(unit.colors.map(|colors| colors.values), Some(vec![[0.5, 0.25, 1.0]]));
+    for moved in [
+        "point3f[] points = [(1, 0, 0), (0, 0.6, 0.8), (0, 0, -1.1), (0, -1, 0)]",
+        "point3f[] points.timeSamples = { 1: [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0, -1, 0)], 2: [(2, 0, 0), (0, 1, 0), (0, 0, 1), (0, -1, 0)] }",
+    ] {
+        assert!(matches!(sphere(moved).kind, ShapeKind::Mesh(_)), "{moved}");
+    }
+}
+
 fn solid(text: &str) -> ShapeKind {
     let stage = read(&format!("def {text}"));
     stage.shapes[0].kind.clone()

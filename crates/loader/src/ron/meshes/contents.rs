@@ -14,7 +14,7 @@ use crate::{
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
     ron::{
-        checked::Fields,
+        checked::{Fields, existing},
         file::Source,
         material,
         placing::{placements::unknown_material, resolved::ModelGroup},
@@ -138,7 +138,7 @@ impl<'a> Loader<'a> {
         for ((name, desc), parsed) in entries.iter().zip(parsed) {
             let place = all.key(name);
             if let MeshDesc::Fur(fur) = desc {
-                sources.push(self.fur(name, fur, &sources, &place)?);
+                sources.push(self.fur(name, fur, (&sources, rows), &place)?);
                 continue;
             }
             if let MeshDesc::Curves(curves) = desc {
@@ -186,8 +186,14 @@ impl<'a> Loader<'a> {
         }))
     }
 
-    /// Strands that grow on one of the meshes `above`.
-    fn fur(&mut self, name: &str, fur: &Fur, above: &[MeshSource], place: &Place) -> Result<MeshSource, LoadError> {
+    /// Strands that grow on one of the meshes `above`. `rows` are those of the file's materials.
+    fn fur(
+        &mut self,
+        name: &str,
+        fur: &Fur,
+        (above, rows): (&[MeshSource], &[u32]),
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
         let Some(on) = above.iter().find(|mesh| mesh.mesh.name == fur.on) else {
             let hint = suggest::hint(&fur.on, above.iter().map(|mesh| mesh.mesh.name.as_str()), "meshes above");
             let message = format!("there is no mesh `{}` above this one: {hint}", fur.on);
@@ -201,21 +207,24 @@ impl<'a> Loader<'a> {
             let line = format!("the strands of `{name}` keep still, because `{}` has a palette of poses", fur.on);
             self.warnings.push(format!("{line}: write `alive: true` for a model whose strands follow it"));
         }
+        let row = self.material_of_strands(None, rows, place)?;
         let (curves, motion) = fur::grow(self.source, fur, on, &self.budget, place)?;
-        let row = self.table.add("default", Material::default());
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 };
         Ok(MeshSource { motion, ..MeshSource::of_mesh(mesh, vec![row]) })
     }
 
     /// Strands of a file.
     fn strands(&mut self, name: &str, desc: &CurvesFile, rows: &[u32], place: &Place) -> Result<MeshSource, LoadError> {
-        let row = match self.replacement(desc.material.as_deref(), rows, place)? {
-            Some(row) => row,
-            None => self.table.add("default", Material::default()),
-        };
+        let row = self.material_of_strands(desc.material.as_deref(), rows, place)?;
         let (source, warnings) = strands::read((self.source, self.file), name, desc, (row, &self.budget), place)?;
         self.warnings.extend(warnings);
         Ok(source)
+    }
+
+    /// Table row of the material of strands: the named one, or a grey one.
+    fn material_of_strands(&mut self, name: Option<&str>, rows: &[u32], place: &Place) -> Result<u32, LoadError> {
+        let named = self.replacement(name, rows, place)?;
+        Ok(named.unwrap_or_else(|| self.table.add("default", Material::default())))
     }
 
     fn mesh_file(&self, desc: &MeshFile, place: &Place) -> Result<Parsed, LoadError> {
@@ -477,12 +486,9 @@ fn parse_mesh(
     place: &Place,
 ) -> Result<Box<dyn ParsedMesh>, LoadError> {
     let smooth_angle = Fields { source, place }.within(desc.smooth_angle, "smooth_angle", (0.0, 180.0))?.to_radians();
-    let path = source.resolve(&desc.file);
+    let path = existing(source, &desc.file, "the mesh file", &place.key("file"))?;
     let fail = |message: String| Err(source.error(&place.key("file"), message));
     let name = path.display();
-    if !crate::files::exists(&path) {
-        return fail(format!("the mesh file {name} does not exist: check the path"));
-    }
     if desc.displacement.is_some() && is_gltf(&path) {
         let message = format!("{name} is a glTF file, which is not displaced: export the mesh as .obj or .ply");
         return Err(source.error(&place.key("displacement"), message));

@@ -26,11 +26,7 @@ pub fn read(source: &Source, desc: &DisplacementDesc, place: &Place) -> Result<M
             HeightPicture::of_picture(picture, wrap)
         }
         None => {
-            let path = source.resolve(&desc.texture);
-            if !crate::files::exists(&path) {
-                let message = format!("the texture {} does not exist: check the path", path.display());
-                return fields.fail("texture", message);
-            }
+            let path = fields.existing(&desc.texture, "the texture", "texture")?;
             HeightPicture::read((&path, None), Channels::Brightness, false, wrap)?
         }
     };

@@ -4,14 +4,19 @@ use super::curves::Curves;
 use crate::{
     LoadError,
     budget::Budget,
-    files, image,
+    image,
     land::{
         ground::Ground,
         ribbon::{MOST_STEPS, Ribbon},
         terrain::{self, Terrain, bilinear},
     },
     meshes::MeshSource,
-    ron::{checked::Fields, file::Source, placing::resolved::ModelGroup, source::Place},
+    ron::{
+        checked::{Fields, existing},
+        file::Source,
+        placing::resolved::ModelGroup,
+        source::Place,
+    },
     suggest,
 };
 use glam::{Affine3, Vec3, Vec3Swizzles};
@@ -101,11 +106,7 @@ impl Land<'_> {
     }
 
     fn of_picture(&self, file: &str, desc: &TerrainDesc, place: &Place) -> Result<Terrain, LoadError> {
-        let path = self.source.resolve(file);
-        if !files::exists(&path) {
-            let message = format!("the picture of heights {} does not exist: check the path", path.display());
-            return self.fail(&place.key("file"), message);
-        }
+        let path = existing(self.source, file, "the picture of heights", &place.key("file"))?;
         let (columns, heights) = image::load_brightness(&path)?;
         let rows = heights.len() / columns;
         if columns < 2 || rows < 2 || heights.iter().any(|h| !h.is_finite()) {

@@ -3,7 +3,6 @@
 use crate::{
     LoadError,
     budget::{Budget, of_curves},
-    files,
     geometry::fit::Fit,
     meshes::MeshSource,
     model::{MeshMotion, SampleKey, sampled_motion},
@@ -45,9 +44,7 @@ pub fn read(
         let message = format!("{} has no curves that are known: write .{}", path.display(), known.join(", ."));
         return fields.fail("file", message);
     }
-    if !files::exists(&path) {
-        return fields.fail("file", format!("the file of curves {} does not exist: check the path", path.display()));
-    }
+    fields.existing(&desc.file, "the file of curves", "file")?;
     let mut strands = strands::read(&path, budget)?;
     let points = strands.points() * strands.frames.len();
     let bytes = of_curves(strands.points()).saturating_add((points as u64).saturating_mul(MOVING_POINT));

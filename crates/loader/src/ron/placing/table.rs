@@ -5,7 +5,7 @@ use super::{
     placements::Resolver,
 };
 use crate::{
-    LoadError, files,
+    LoadError,
     ron::{
         checked::{Fields, above_zero},
         source::Place,
@@ -35,10 +35,7 @@ pub fn resolve(resolver: &Resolver, placement: &desc::Table, place: &Place) -> R
         order: placement.quaternion,
         up: placement.up,
     };
-    let path = source.resolve(&placement.file);
-    if !files::exists(&path) {
-        return fields.fail("file", format!("the table {} does not exist: check the path", path.display()));
-    }
+    let path = fields.existing(&placement.file, "the table", "file")?;
     let LoadedTable { table, first } = tables::load(&path, &options, budget)?;
     resolver.check_count(first.len() as u64, &place.key("file"))?;
     let upright = tables::upright(placement.up);

@@ -2,9 +2,13 @@
 
 use super::rules::{Mask, Test};
 use crate::{
-    LoadError, files, image,
+    LoadError, image,
     meshes::MeshSource,
-    ron::{checked::within, file::Source, source::Place},
+    ron::{
+        checked::{existing, within},
+        file::Source,
+        source::Place,
+    },
 };
 use glam::Vec3Swizzles;
 use throng_scene::{
@@ -51,11 +55,7 @@ pub fn share(source: &Source, share: Finite, place: &Place) -> Result<Test, Load
 /// # Errors
 /// If the picture does not exist or is damaged.
 pub fn mask(source: &Source, file: &str, mesh: &MeshSource, place: &Place) -> Result<Test, LoadError> {
-    let path = source.resolve(file);
-    if !files::exists(&path) {
-        let message = format!("the mask {} does not exist: check the path", path.display());
-        return Err(source.error(place, message));
-    }
+    let path = existing(source, file, "the mask", place)?;
     let (columns, values) = image::load_brightness(&path)?;
     let bounds = mesh.mesh.bounds();
     Ok(Test::Mask(Mask { columns, values, bounds: [bounds.min, bounds.max].map(|p| p.xz()) }))
