@@ -11,8 +11,9 @@ struct BsdfSample {
     Vec3 weight;
     // Pdf of `in` per solid angle; infinite for perfect mirrors and windows.
     float pdf;
-    // Whether `in` and `out` are on different sides of the surface.
-    bool transmitted;
+    // Whether `in` and `out` are on different sides of the surface; and whether `in` is behind the triangle, but in front of the smooth normal. It is
+    // then on the side of `out` if the smooth surface is in front of the triangle (`depart`), and on the other side otherwise.
+    bool transmitted, between;
 };
 
 // Sums over lobes of values times the cosine of `in`, and of pdfs.
@@ -88,6 +89,28 @@ THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
     return cosine * 2.0f / (1.0f + sqrtf(1.0f + b.map_alpha2 * tangent2));
 }
 
+// Samples a local direction of light that facets of low roughness scatter more than once. The squared cosine is distributed like
+// 1 / (width2 + squared cosine), because facets block light mostly near the horizon. In proportion to the cosine alone, samples near the horizon would
+// have weights up to a thousand. With width2 = 4 alpha^2, no weight is above 3.
+THRONG_DEVICE Vec3 sample_grazing(float width2, Vec2 u) {
+    const float range = natural_log(1.0f + 1.0f / width2), z2 = clamp((1.0f + width2) * decay((u.x - 1.0f) * range) - width2, 0.0f, 1.0f);
+    float sine, cosine;
+    sine_cosine(u.y, sine, cosine);
+    const float radius = sqrtf(1.0f - z2);
+    return vec3(radius * cosine, radius * sine, sqrtf(z2));
+}
+
+// Pdf of `sample_grazing` relative to the cosine divided by pi.
+THRONG_INLINE float grazing_density(float width2, float cosine) { return 1.0f / ((squared(cosine) + width2) * natural_log(1.0f + 1.0f / width2)); }
+
+// Pdf of a direction of the wide lobes on one side, times pi.
+THRONG_INLINE float wide_density(const Bsdf& b, Vec3 in, bool beyond) {
+    const float cosine = fabsf(in.z), share = beyond ? b.grazing_beyond : b.grazing;
+    // Diffuse light depends on the cosine of the normal before bending.
+    const float even = b.bent ? max(dot(b.mapped, beyond ? -in : in), 0.0f) : cosine;
+    return share > 0.0f ? even * (1.0f - share) + cosine * share * grazing_density(b.grazing_width2, cosine) : even;
+}
+
 // Adds diffuse light and multiply scattered light, on either side.
 THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum) {
     float cosine = fabsf(in.z);
@@ -101,7 +124,7 @@ THRONG_DEVICE void add_wide(const Bsdf& b, Vec3 in, bool beyond, Scattered& sum)
         if (b.bends && crossed > 0.0f) value += b.through * (crossed * glass_loss(beyond != b.inside, cosine, b.table_roughness, b.ior_place));
     }
     sum.value += value * (b.below_sheen * cosine);
-    sum.pdf += (beyond ? b.p_beyond : b.p_wide) * cosine * (1.0f / kPi);
+    sum.pdf += (beyond ? b.p_beyond : b.p_wide) * wide_density(b, in, beyond) * (1.0f / kPi);
 }
 
 // Value of the BSDF times the cosine of `in` and the shading normal, and the pdf of `in` in `sample_bsdf`. `beyond` is true if `in` is behind the
@@ -113,8 +136,7 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, bool beyond, float& pd
     // Light on one side of the geometry and on the other side of the shading normal is neither reflected nor transmitted.
     if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
     // Neither is light in front of the bent normal but behind the interpolated one.
-    const bool bent = b.mapped.z < 0.9999f;
-    if (bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
+    if (b.bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
     if (!beyond && b.p_sheen > 0.0f) add_sheen(b, local, sum);
     if (!b.smooth) {
@@ -167,6 +189,16 @@ THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& i
     return refract(b.out, h, eta, in) && in.z < 0.0f;
 }
 
+// Samples a world-space direction of the wide lobes on one side; `choice` in [0, 1) selects the distribution.
+THRONG_DEVICE Vec3 sample_wide(const Bsdf& b, float choice, Vec2 u, bool beyond) {
+    if (choice < (beyond ? b.grazing_beyond : b.grazing)) {
+        const Vec3 in = sample_grazing(b.grazing_width2, u);
+        return to_world(b, vec3(in.x, in.y, beyond ? -in.z : in.z));
+    }
+    const Vec3 axis = b.bent ? to_world(b, b.mapped) : b.normal;
+    return sample_cosine(beyond ? -axis : axis, u);
+}
+
 // Completes the sample of a perfect mirror or window. False if it carries no light or is on the wrong side of the geometry.
 THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
     sample.weight = weight;
@@ -176,7 +208,7 @@ THRONG_INLINE bool take_smooth(const Bsdf& b, Vec3 weight, BsdfSample& sample) {
 
 // Samples a direction of incoming light; false if nothing is scattered. `choice` selects the layer, `u` the direction.
 THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& sample) {
-    sample.transmitted = false;
+    sample.transmitted = sample.between = false;
     if (choice < b.p_coat) {
         if (!sample_coat(b, u, sample.in)) {
             float fresnel = dielectric_fresnel(dot(to_world(b, b.out), b.coat_normal), 1.5f);
@@ -191,11 +223,15 @@ THRONG_DEVICE bool sample_bsdf(const Bsdf& b, float choice, Vec2 u, BsdfSample& 
         sample.transmitted = in.z < 0.0f;
         if (b.smooth) return take_smooth(b, smooth_weight * (b.below_sheen / b.p_interface), sample);
     } else {
-        sample.transmitted = !(choice - b.p_interface < b.p_wide);
-        sample.in = sample_cosine(sample.transmitted ? -b.normal : b.normal, u);
+        choice -= b.p_interface;
+        sample.transmitted = !(choice < b.p_wide);
+        sample.in = sample_wide(b, sample.transmitted ? (choice - b.p_wide) / b.p_beyond : choice / b.p_wide, u, sample.transmitted);
     }
+    if (!normalize(sample.in)) return false;
     // A direction that a reflecting lobe sends through the surface must not count as another lobe's light.
-    if (!normalize(sample.in) || (dot(sample.in, b.geometric) < 0.0f) != sample.transmitted) return false;
+    const bool behind = dot(sample.in, b.geometric) < 0.0f;
+    sample.between = behind && dot(to_local(b, sample.in), b.unmapped) > 0.0f;
+    if (behind != sample.transmitted && !sample.between) return false;
     Vec3 value = evaluate_bsdf(b, sample.in, sample.transmitted, sample.pdf);
     if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;
     sample.weight = value * (1.0f / sample.pdf);

@@ -17,10 +17,14 @@ struct Bsdf {
     static constexpr bool kSharp = true;
     // Whether light from all around is scattered to all sides, so that the surface has no back.
     static constexpr bool kRound = false;
+    // Whether directions between the triangle and the smooth surface are sampled.
+    static constexpr bool kSamplesBetween = true;
     // Unit vectors in world space, on the side of `out`.
     Vec3 geometric, normal, tangent, coat_normal;
     // Unit vectors in the frame of the shading normal. `mapped` is the shading normal before bending, `unmapped` the one before normal mapping.
     Vec3 out, mapped, unmapped;
+    // Whether the shading normal was bent.
+    bool bent;
     // Squared roughness of facets that tilt a normal as much as the map does.
     float map_alpha2;
     // Weight and GGX width of the coat. A weight of 0 means no coat.
@@ -57,6 +61,9 @@ struct Bsdf {
 
     // Probabilities of the lobes. Of the wide lobes, `p_wide` is for reflection and `p_beyond` for transmission.
     float p_coat, p_sheen, p_interface, p_wide, p_beyond;
+    // Shares of the samples of the wide lobes, in reflection and in transmission, that are placed near the horizon, and the squared cosine below which
+    // most of them are (`sample_grazing`).
+    float grazing, grazing_beyond, grazing_width2;
 };
 
 // Number of colour bands into which refracted light is split.

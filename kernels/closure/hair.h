@@ -18,6 +18,7 @@ constexpr float kMinHairRoughness = 0.02f;
 struct HairBsdf {
     static constexpr bool kSharp = true;
     static constexpr bool kRound = true;
+    static constexpr bool kSamplesBetween = false;
     // Orthonormal world-space vectors: the fibre's direction from root to tip; the direction across it that is nearest to `out`, from which azimuths
     // are measured; and their cross product, towards which azimuths increase.
     Vec3 along, toward, across;
@@ -134,7 +135,7 @@ THRONG_DEVICE bool sample_bsdf(const HairBsdf& b, float choice, Vec2 u, BsdfSamp
     float sine, cosine;
     sine_cosine(turns - floorf(turns), sine, cosine);
     sample.in = b.along * in.sine + (b.toward * cosine + b.across * sine) * in.cosine;
-    sample.transmitted = false;
+    sample.transmitted = sample.between = false;
     if (!normalize(sample.in)) return false;
     const Vec3 value = evaluate_bsdf(b, sample.in, false, sample.pdf);
     if (!(sample.pdf > 0.0f) || !(max_component(value) > 0.0f)) return false;

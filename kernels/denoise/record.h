@@ -4,6 +4,10 @@
 
 namespace THRONG_NAMESPACE {
 
+// Greatest standard deviation of a pixel, relative to its light. At the edge of a small lamp, a few samples with a small share in the pixel yield a
+// multiple of it, and such noise would explain the lamp's light in all pixels around.
+constexpr float kGreatestNoise = 2.0f;
+
 // Builds the record of one pixel. Its variance, estimated from two halves of the samples, is noisy. It is not smoothed here, because
 // smoothing would blur the edges of bright areas into dark ones.
 THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
@@ -15,7 +19,8 @@ THRONG_DEVICE void make_record(const DenoiseLayers& layers, uint32_t pixel) {
     const float radiance[3] = {calmed.x, calmed.y, calmed.z};
     for (int c = 0; c < 3; c++) {
         record[c] = radiance[c];
-        record[3 + c] = kept * kept * max(usable(layers.variance[3 * at + c]), 0.0f);
+        const float most = kGreatestNoise * usable(layers.radiance[3 * at + c]);
+        record[3 + c] = kept * kept * clamp(usable(layers.variance[3 * at + c]), 0.0f, most * most);
         record[6 + c] = usable(layers.albedo[3 * at + c]);
         if (layers.alpha) record[6 + c] = max(record[6 + c] - clear, 0.0f);
         record[9 + c] = usable(layers.normal[3 * at + c]);

@@ -16,6 +16,7 @@ constexpr uint32_t kBounceFlight = 4, kFogLight = 5, kFogPoint = 6;
 struct Lambert {
     static constexpr bool kSharp = false;
     static constexpr bool kRound = false;
+    static constexpr bool kSamplesBetween = false;
     Vec3 color, normal, geometric;
 };
 
@@ -31,15 +32,15 @@ THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& samp
     sample.in = sample_cosine(b.normal, u);
     sample.pdf = dot(sample.in, b.normal) * (1.0f / kPi);
     sample.weight = b.color;
-    sample.transmitted = false;
+    sample.transmitted = sample.between = false;
     return sample.pdf > 0.0f && dot(sample.in, b.geometric) > 0.0f;
 }
 
-// Continues the path in the direction of `sample`.
-THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 normal, const BsdfSample& sample, Step& step) {
+// Continues the path from `origin` in the direction of `sample`.
+THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 origin, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
     path.scatter = Scatter{normal, sample.pdf, 0.0f};
-    path.ray = ray_of(leave(s, sample.in), sample.in, kInfinity, s.time);
+    path.ray = ray_of(origin, sample.in, kInfinity, s.time);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
 }
@@ -109,8 +110,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
         float pdf;
         Vec3 value = evaluate_bsdf(bsdf, sampled.direction, departure.behind, pdf);
         Vec3 light = path.throughput * value * sampled.light;
-        // The BSDF samples no directions between the triangle and the smooth surface.
-        if (goes_on && !departure.between) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
+        if (goes_on && (B::kSamplesBetween || !departure.between)) light = light * (sampled.pdf == kInfinity ? 1.0f : power_heuristic(sampled.pdf, pdf));
         if (fog && (departure.behind ? behind : path.medium) == NO_INDEX)
             light = light * fog_transmittance(params.frame.fog, s.position, sampled.direction, sampled.distance);
         if (max_component(light) > 0.0f) {
@@ -121,8 +121,18 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     float lobe = sample_2d(path.sampler, bounce_dimension(path, kBounceLobe)).x;
     if (!sample_bsdf(bsdf, lobe, sample_2d(path.sampler, bounce_dimension(path, kBounceDirection)), sample)) return choice.y;
     if (!goes_on) return choice.y;
-    if (params.tables.has_panes && is_straight(bsdf, sample)) pass(path, s, sample.in, sample.weight, step);
-    else follow(path, s, normal, sample, step);
+    if (params.tables.has_panes && is_straight(bsdf, sample)) {
+        pass(path, s, sample.in, sample.weight, step);
+        return choice.y;
+    }
+    Vec3 origin;
+    if (B::kSamplesBetween && sample.between) {
+        const Departure departure = depart(params, hit, s, sample.in);
+        if (departure.between == sample.transmitted) return choice.y;
+        origin = departure.origin;
+    } else origin = leave(s, sample.in);
+    follow(path, s, origin, normal, sample, step);
+    if (sample.transmitted) path.medium = behind;
     return choice.y;
 }
 
@@ -402,7 +412,8 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
-        follow(path, s, s.shading, BsdfSample{mirror_direction(direction, s), color, kInfinity, false}, step);
+        const Vec3 mirrored = mirror_direction(direction, s);
+        follow(path, s, leave(s, mirrored), s.shading, BsdfSample{mirrored, color, kInfinity, false, false}, step);
         play_roulette(path, choice.y, 1.0f, step);
         return;
     }
@@ -426,7 +437,6 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const uint32_t behind = inputs.thin ? path.medium : s.front ? s.material : NO_INDEX;
     const float u = scatter<fog>(params, path, hit, s, all_around ? vec3(0.0f) : bsdf.normal, bsdf, behind, step);
     if (!step.more) return;
-    if (dot(load3(path.ray.direction), s.geometric) < 0.0f) path.medium = behind;
     play_roulette(path, u, path.medium == NO_INDEX ? 1.0f : inputs.ior * inputs.ior, step);
 }
 

@@ -9,8 +9,7 @@ struct ProbeSurface {
     LobesRecord lobes;
     float normal[3], clearcoat_normal[3], tangent[3], geometric[3], shading[3];
     float color[3];
-    uint32_t front;
-    uint32_t hair;
+    uint32_t front, lifted, hair;
 };
 
 struct ProbeSample {
@@ -43,18 +42,19 @@ template <class Visit> static void with_bsdf(const ProbeSurface& p, const float*
     else visit(bsdf_of(p, out));
 }
 
-template <class B> static void evaluate(const B& bsdf, Vec3 geometric, const float* in, uint32_t count, float* results) {
+template <class B> static void evaluate(const B& bsdf, const ProbeSurface& p, const float* in, uint32_t count, float* results) {
     for (uint32_t i = 0; i < count; i++) {
         const Vec3 to = load3(in + 3 * i);
-        store3(results + 4 * i, evaluate_bsdf(bsdf, to, dot(to, geometric) < 0.0f, results[4 * i + 3]));
+        const bool between = p.lifted && dot(to, load3(p.shading)) > 0.0f, beyond = dot(to, load3(p.geometric)) < 0.0f && !between;
+        store3(results + 4 * i, evaluate_bsdf(bsdf, to, beyond, results[4 * i + 3]));
     }
 }
 
-template <class B> static void sample(const B& bsdf, const float* random, uint32_t count, ProbeSample* samples) {
+template <class B> static void sample(const B& bsdf, bool lifted, const float* random, uint32_t count, ProbeSample* samples) {
     for (uint32_t i = 0; i < count; i++) {
         BsdfSample sample;
         const float* r = random + 3 * i;
-        if (sample_bsdf(bsdf, r[0], Vec2{r[1], r[2]}, sample)) {
+        if (sample_bsdf(bsdf, r[0], Vec2{r[1], r[2]}, sample) && !(sample.between && lifted == sample.transmitted)) {
             store3(samples[i].in, sample.in);
             store3(samples[i].weight, sample.weight);
             samples[i].pdf = sample.pdf;
@@ -67,12 +67,12 @@ template <class B> static void sample(const B& bsdf, const float* random, uint32
 
 // Evaluates the BSDF for `count` directions of light: the value times cosine (RGB) and the pdf of each.
 extern "C" void throng_probe_evaluate(const ProbeSurface* surface, const float* out, const float* in, uint32_t count, float* results) {
-    with_bsdf(*surface, out, [&](const auto& bsdf) { evaluate(bsdf, load3(surface->geometric), in, count, results); });
+    with_bsdf(*surface, out, [&](const auto& bsdf) { evaluate(bsdf, *surface, in, count, results); });
 }
 
 // Samples the BSDF with `count` triples of random numbers (choice, u); a failed sample has the pdf 0.
 extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* out, const float* random, uint32_t count, ProbeSample* samples) {
-    with_bsdf(*surface, out, [&](const auto& bsdf) { sample(bsdf, random, count, samples); });
+    with_bsdf(*surface, out, [&](const auto& bsdf) { sample(bsdf, surface->lifted != 0, random, count, samples); });
 }
 
 // Fractions of light that a rough interface reflects if its facets reflect everything, reflects as a dielectric, and transmits.

@@ -8,8 +8,10 @@ const SAMPLES: usize = 1 << 17;
 /// Bins over the sphere: in the height above the surface and in azimuth.
 const HEIGHTS: usize = 24;
 const AZIMUTHS: usize = 32;
-/// Points per side of a bin, over which the pdf is integrated.
-const FINE: usize = 10;
+/// Points per side of a bin, over which the pdf is integrated. A bent normal has another horizon than the bins, at which the pdf is cut off.
+fn fineness(surface: &ProbeSurface) -> usize {
+    if surface.normal == surface.geometric { 10 } else { 40 }
+}
 /// Bins with fewer expected samples are merged.
 const LEAST: f64 = 8.0;
 /// Probability of a false alarm over all tests.
@@ -31,6 +33,14 @@ fn cases() -> Vec<(Named, f32)> {
         ("prism", glass(0.5).with(|l| l.dispersion = 3.0)),
         ("brushed glass", glass(0.5).with(|l| l.anisotropy = 0.6)),
         ("thin film", iridescent(dielectric(0.5))),
+        ("polished metal", metal(0.35)),
+        ("bent metal", bent(metal(0.35), true)),
+        ("bent metal on a flat triangle", bent(metal(0.5), false)),
+        ("bent dielectric", bent(dielectric(0.5), true)),
+        ("bent coat", bent(coated(0.5), true)),
+        ("bent glass", bent(glass(0.5), true)),
+        ("bent glass on a flat triangle", bent(glass(0.5), false)),
+        ("bent leaf", bent(leaf(), true)),
         ("hair", hair(0.3, 0.3)),
         ("rough hair", hair(0.9, 0.8)),
         (
@@ -70,12 +80,13 @@ fn bin_of(d: [f32; 3]) -> usize {
 
 /// Expected number of samples per bin.
 fn expected(surface: &ProbeSurface, out: Vec3) -> Vec<f64> {
-    let solid_angle = 4.0 * std::f64::consts::PI / (HEIGHTS * AZIMUTHS * FINE * FINE) as f64;
+    let fine = fineness(surface);
+    let solid_angle = 4.0 * std::f64::consts::PI / (HEIGHTS * AZIMUTHS * fine * fine) as f64;
     let mut bins = vec![0.0; HEIGHTS * AZIMUTHS];
-    for height in 0..HEIGHTS * FINE {
-        let row: Vec<[f32; 3]> = (0..AZIMUTHS * FINE).map(|a| grid_direction(height, a, FINE).into()).collect();
+    for height in 0..HEIGHTS * fine {
+        let row: Vec<[f32; 3]> = (0..AZIMUTHS * fine).map(|a| grid_direction(height, a, fine).into()).collect();
         for (azimuth, found) in evaluate(surface, out.into(), &row).iter().enumerate() {
-            bins[height / FINE * AZIMUTHS + azimuth / FINE] += f64::from(found[3]) * solid_angle * SAMPLES as f64;
+            bins[height / fine * AZIMUTHS + azimuth / fine] += f64::from(found[3]) * solid_angle * SAMPLES as f64;
         }
     }
     bins

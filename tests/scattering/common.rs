@@ -99,6 +99,17 @@ pub fn hair(along: f32, around: f32) -> ProbeSurface {
     })
 }
 
+/// Returns the surface with a normal 53 degrees off the triangle's, turned away from viewers at an azimuth of 0.4.
+pub fn bent(surface: ProbeSurface, lifted: bool) -> ProbeSurface {
+    with_normal(surface, direction(0.6, 0.4 + std::f32::consts::PI), lifted)
+}
+
+/// Returns the surface with a smooth normal for all layers.
+pub fn with_normal(surface: ProbeSurface, normal: Vec3, lifted: bool) -> ProbeSurface {
+    let normal = normal.into();
+    ProbeSurface { normal, clearcoat_normal: normal, shading: normal, lifted: u32::from(lifted), ..surface }
+}
+
 pub fn iridescent(surface: ProbeSurface) -> ProbeSurface {
     surface.with(|l| l.iridescence = 1.0)
 }

@@ -1,5 +1,6 @@
 //! Scattering of surfaces, without a scene: energy, pdfs, reciprocity and limits of the BSDFs.
 
+mod bent;
 mod chi_square;
 mod common;
 mod furnace;

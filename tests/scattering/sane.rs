@@ -35,6 +35,7 @@ fn any_surface(random: &mut Random) -> ProbeSurface {
         color: any_color(random),
         lobes: any_lobes(random),
         front: u32::from(random.next() < 0.5),
+        lifted: u32::from(random.next() < 0.5),
         hair: 0,
     }
 }

@@ -193,3 +193,22 @@ fn light_behind_a_leaf_shines_through() {
     let found = middle(scene, Integrator::Path);
     assert!(found.abs_diff_eq(GREEN * 0.4 / std::f32::consts::PI, 1e-3), "{found}");
 }
+
+/// Metal that absorbs nothing has the radiance of its surroundings, and no sample has a multiple of it. The normals of a ball of 32 faces are up to 35
+/// degrees off these.
+#[test]
+fn polished_metal_on_few_faces_has_no_fireflies() {
+    for roughness in [0.08, 0.16, 0.4] {
+        let mut scene = smooth_ball(1, true, 1.0);
+        let lobes = Lobes { metallic: 1.0, roughness, ..Lobes::default() };
+        scene.materials[0] = Material { kind: MaterialKind::Layered, color: Vec3::ONE, lobes, ..Material::default() };
+        scene.environment = Environment::Constant { radiance: Vec3::splat(0.5) };
+        scene.lights = Vec::new();
+        let settings = FrameSettings { pixels: PixelType::F32, ..settings(128, 128, Integrator::Path) };
+        let found = floats(scene, &settings);
+        let greatest = found.iter().copied().fold(0.0, f32::max);
+        let mean = found.iter().sum::<f32>() / found.len() as f32;
+        assert!(greatest < 2.5, "roughness {roughness}: {greatest}");
+        assert!((0.48..0.502).contains(&mean), "roughness {roughness}: {mean}");
+    }
+}

@@ -287,6 +287,79 @@ mod tests {
         }
     }
 
+    /// A still frame of a ground of radiance `ground`, with little noise, and a bright spot in its middle: the radiance and the standard deviation of
+    /// each of its pixels. Returns the frame's radiance, its records and the index of the spot's first pixel.
+    fn spot<const N: usize>(ground: f32, spot: [[[f32; 2]; N]; N]) -> (Vec<f32>, RecordedFrame, usize) {
+        let count = (SIZE.0 * SIZE.1) as usize;
+        let first = (SIZE.1 as usize / 2 - 2) * SIZE.0 as usize + SIZE.0 as usize / 2 - 2;
+        let mut radiance: Vec<f32> =
+            (0..3 * count as u32).map(|i| ground * (0.95 + 0.1 * hash_unit(1, i / 3))).collect();
+        let mut variance = vec![(0.05 * ground).powi(2); 3 * count];
+        for (y, row) in spot.iter().enumerate() {
+            for (x, [light, deviation]) in row.iter().enumerate() {
+                let at = 3 * (first + y * SIZE.0 as usize + x);
+                radiance[at..at + 3].fill(*light);
+                variance[at..at + 3].fill(deviation * deviation);
+            }
+        }
+        let layers = FrameLayers {
+            radiance: &radiance,
+            variance: &variance,
+            albedo: &vec![0.5; 3 * count],
+            normal: &[0.0, 0.0, 1.0].repeat(count),
+            motion: &[0.0; 4].repeat(count),
+            alpha: &[],
+            alpha_variance: &[],
+            shared: true,
+        };
+        let frame = FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
+        (radiance, frame, first)
+    }
+
+    /// Whether a pixel is among `size` x `size` pixels, of which `first` is the first.
+    fn is_in_spot(pixel: usize, first: usize, size: usize) -> bool {
+        let place = |i: usize| (i % SIZE.0 as usize, i / SIZE.0 as usize);
+        let ((x, y), (left, top)) = (place(pixel), place(first));
+        (left..left + size).contains(&x) && (top..top + size).contains(&y)
+    }
+
+    /// A lamp between two pixels, as it is traced with 64 shared samples per pixel.
+    const LAMP: [[[f32; 2]; 4]; 4] = [
+        [[0.01, 0.0], [0.03, 0.48], [0.07, 1.58], [0.01, 0.48]],
+        [[0.22, 0.97], [18.23, 4.9], [26.51, 12.27], [0.9, 3.74]],
+        [[0.44, 3.17], [38.58, 15.18], [52.95, 36.45], [1.67, 11.1]],
+        [[0.03, 0.97], [1.85, 4.64], [2.39, 11.13], [0.08, 3.39]],
+    ];
+
+    #[test]
+    fn a_lamp_smaller_than_a_pixel_keeps_its_light_and_leaves_no_square() {
+        let (radiance, frame, first) = spot(0.01, LAMP);
+        let pixels = || 0..radiance.len() / 3;
+        for i in pixels() {
+            assert_eq!(host(&frame)[4 * i], radiance[3 * i], "pixel {i} is no outlier and receives nothing");
+        }
+        let found = FrameDenoiser::new(1.0).unwrap().denoise(&[Some(&frame)]).unwrap().radiance;
+        let around = pixels().filter(|&i| !is_in_spot(i, first, 4)).map(|i| found[3 * i]).fold(0.0, f32::max);
+        assert!(around < 0.02, "{around}");
+    }
+
+    #[test]
+    fn a_single_sample_that_several_pixels_share_is_an_outlier_in_all_of_them() {
+        let share = |x: i32, y: i32| 0.34f32.powi(x * x + y * y);
+        let sample = |x: i32, y: i32| [1.0 + 30.0 * share(x, y), 30.0 * share(x, y)];
+        let rows = [-1, 0, 1].map(|y| [-1, 0, 1].map(|x| sample(x, y)));
+        let (_, frame, first) = spot(1.0, rows);
+        let pixels = 0..(SIZE.0 * SIZE.1) as usize;
+        let brightest = |inside: bool| {
+            let chosen = pixels.clone().filter(|&i| is_in_spot(i, first, 3) == inside);
+            chosen.map(|i| host(&frame)[4 * i]).fold(0.0, f32::max)
+        };
+        // Of a light of 31, as far as pixels of the sample receive light from each other.
+        assert!(brightest(true) < 2.0, "{}", brightest(true));
+        // Nine pixels give light away; together they give no more than a pixel's own noise.
+        assert!(brightest(false) < 1.11, "{}", brightest(false));
+    }
+
     #[test]
     fn frames_without_noise_pass() {
         let frames: Vec<_> = (0..9).map(|number| frame(number, 3.0, 0.0)).collect();

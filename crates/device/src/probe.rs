@@ -17,6 +17,8 @@ pub struct ProbeSurface {
     pub color: [f32; 3],
     /// 1 if the viewer is in front; otherwise 0.
     pub front: u32,
+    /// 1 if the smooth surface of `shading` is in front of the triangle of `geometric`, so that light between them counts; otherwise 0.
+    pub lifted: u32,
     /// 1 for a fibre of hair along `tangent`, with the normal `shading`; otherwise 0.
     pub hair: u32,
 }
@@ -33,6 +35,7 @@ impl Default for ProbeSurface {
             shading: [0.0, 0.0, 1.0],
             color: [1.0; 3],
             front: 1,
+            lifted: 0,
             hair: 0,
         }
     }
