@@ -7,8 +7,11 @@ use throng_device::probe::{ProbeSurface, sample};
 
 const ROUGHNESS: [f32; 7] = [0.05, 0.08, 0.12, 0.16, 0.3, 0.6, 1.0];
 
+/// A name, and the surface of a roughness.
+type Kind = (&'static str, fn(f32) -> ProbeSurface);
+
 fn surfaces() -> Vec<Named> {
-    let kinds: [(&str, fn(f32) -> ProbeSurface); 7] = [
+    let kinds: [Kind; 7] = [
         ("metal", metal),
         ("dielectric", dielectric),
         ("coat", coated),
