@@ -1,6 +1,6 @@
 //! Strands of files: entries `Curves` of scene files, and lines of glTF models.
 
-use crate::{error, folder, scene_path};
+use crate::{error, folder, scene, scene_path};
 use std::fs;
 use throng::{
     loader::{LoadOptions, load, load_with},
@@ -47,6 +47,27 @@ fn splines_through_points_are_flattened() {
     let bow = points("catmull_rom");
     assert!(bow.len() > 20 && bow.iter().any(|point| point.position == [1.0, 1.0, 0.0]));
     assert_eq!((bow[0].position, bow[bow.len() - 1].position), ([0.0; 3], [2.0, 0.0, 0.0]));
+}
+
+#[test]
+fn fur_has_its_own_material_unless_a_placement_gives_another() {
+    let text = |own: &str, placed: &str| {
+        format!(
+            r#"(materials: {{ "green": Diffuse(color: (0, 1, 0)), "red": Diffuse(color: (1, 0, 0)) }},
+            meshes: {{ "box": Box(), "fur": Fur(on: "box", count: 3, length: 1, width: 0.1{own}) }},
+            instances: [Single(of: "fur"{placed})], camera: LookAt(eye: (0, 1, 5), target: (0, 0, 0)))"#
+        )
+    };
+    let material = |own: &str, placed: &str| {
+        let scene = scene(&text(own, placed));
+        let slot = scene.instances[0].slot_base as usize;
+        scene.material_name(scene.material_slots[slot] as usize)
+    };
+    assert_eq!(material(r#", material: "green""#, ""), "green");
+    assert_eq!(material(r#", material: "green""#, r#", material: "red""#), "red");
+    assert_eq!(material("", ""), "default");
+    let fault = error(&text(r#", material: "grene""#, ""));
+    assert!(fault.contains("`grene`") && fault.contains("green"), "{fault}");
 }
 
 #[test]

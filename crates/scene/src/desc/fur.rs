@@ -57,6 +57,9 @@ pub struct Fur {
     /// Cross-section: `round` (default), or `ribbon` for flat strands that face each ray, which are cheaper.
     #[serde(default)]
     pub profile: StrandProfile,
+    /// Name of the material. Default: grey, in the strands' colours.
+    #[serde(default)]
+    pub material: Option<String>,
     /// Rules for roots; strands grow where all of them hold. Default: everywhere.
     #[serde(default, rename = "where")]
     pub rules: FurRules,

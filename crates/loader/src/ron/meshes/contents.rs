@@ -207,7 +207,7 @@ impl<'a> Loader<'a> {
             let line = format!("the strands of `{name}` keep still, because `{}` has a palette of poses", fur.on);
             self.warnings.push(format!("{line}: write `alive: true` for a model whose strands follow it"));
         }
-        let row = self.material_of_strands(None, rows, place)?;
+        let row = self.material_of_strands(fur.material.as_deref(), rows, place)?;
         let (curves, motion) = fur::grow(self.source, fur, on, &self.budget, place)?;
         let mesh = Mesh { name: name.to_owned(), shape: Shape::Curves(Arc::new(curves)), slot_count: 1 };
         Ok(MeshSource { motion, ..MeshSource::of_mesh(mesh, vec![row]) })
