@@ -212,16 +212,21 @@ THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_
 }
 
 #if THRONG_NESTED
-// Tests the segment of curves that starts at point `prim` of a mesh. Outlined, because most scenes have none, and all others should keep their
-// registers.
-THRONG_OUTLINE bool intersect_segment(const Params& params, uint32_t mesh, uint32_t prim, Time time, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
-    const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
-    const CurveSegment s = segment_at(points, prim, shape_at(params, mesh, time));
+THRONG_INLINE bool intersect_segment(const CurveSegment& s, uint32_t prim, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
     const SegmentRay ray = make_segment_ray(origin, axes >> kLongestShift & 3u, shear.x, shear.y, shear.z);
     SegmentHit found;
     if (!intersect_segment(axes >> kCurvesShift == SHAPE_RIBBONS, s, ray, t_min, t_max, found)) return false;
     hit = TriangleHit{found.t, found.u, found.v, prim, true};
     return true;
+}
+
+// Test the segment of curves that starts at point `prim`, of curves that keep their shape and of others. Outlined, because most scenes have none, and
+// all others should keep their registers.
+THRONG_OUTLINE bool intersect_still_segment(const CurvePoint* points, uint32_t prim, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
+    return intersect_segment(segment_at(points, prim, ShapeSpan{0, 0, 0.0f}), prim, origin, shear, axes, t_min, t_max, hit);
+}
+THRONG_OUTLINE bool intersect_moving_segment(const CurvePoint* points, uint32_t prim, ShapeSpan shape, Vec3 origin, Vec3 shear, uint32_t axes, float t_min, float t_max, TriangleHit& hit) {
+    return intersect_segment(segment_at(points, prim, shape), prim, origin, shear, axes, t_min, t_max, hit);
 }
 #endif
 

@@ -255,7 +255,12 @@ struct Walk {
             const uint32_t prim = load_word(reinterpret_cast<const uint32_t*>(params.trees.triangles) + index);
             const uint32_t mesh = load_word(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).mesh_leaves);
             const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
-            return intersect_segment(params, mesh, prim, time_of(ray), space.origin, shear, space.axes, t_min, t_max, hit);
+            const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
+            if (moves(params)) {
+                const ShapeSpan shape = shape_at(params, mesh, time_of(ray));
+                if (shape.stride) return intersect_moving_segment(points, prim, shape, space.origin, shear, space.axes, t_min, t_max, hit);
+            }
+            return intersect_still_segment(points, prim, space.origin, shear, space.axes, t_min, t_max, hit);
         }
 #endif
         const TriangleRecord* triangle = &params.trees.triangles[index];

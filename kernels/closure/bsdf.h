@@ -91,9 +91,9 @@ THRONG_DEVICE float diffuse_cosine(const Bsdf& b, Vec3 in, bool beyond) {
 
 // Samples a local direction of light that facets of low roughness scatter more than once. The squared cosine is distributed like
 // 1 / (width2 + squared cosine), because facets block light mostly near the horizon. In proportion to the cosine alone, samples near the horizon would
-// have weights up to a thousand. With width2 = 4 alpha^2, no weight is above 3.
-THRONG_DEVICE Vec3 sample_grazing(float width2, Vec2 u) {
-    const float range = natural_log(1.0f + 1.0f / width2), z2 = clamp((1.0f + width2) * decay((u.x - 1.0f) * range) - width2, 0.0f, 1.0f);
+// have weights up to a thousand. With width2 = 4 alpha^2, no weight is above 3. `range` is log(1 + 1 / width2).
+THRONG_DEVICE Vec3 sample_grazing(float width2, float range, Vec2 u) {
+    const float z2 = clamp((1.0f + width2) * decay((u.x - 1.0f) * range) - width2, 0.0f, 1.0f);
     float sine, cosine;
     sine_cosine(u.y, sine, cosine);
     const float radius = sqrtf(1.0f - z2);
@@ -101,14 +101,14 @@ THRONG_DEVICE Vec3 sample_grazing(float width2, Vec2 u) {
 }
 
 // Pdf of `sample_grazing` relative to the cosine divided by pi.
-THRONG_INLINE float grazing_density(float width2, float cosine) { return 1.0f / ((squared(cosine) + width2) * natural_log(1.0f + 1.0f / width2)); }
+THRONG_INLINE float grazing_density(float width2, float range, float cosine) { return 1.0f / ((squared(cosine) + width2) * range); }
 
 // Pdf of a direction of the wide lobes on one side, times pi.
 THRONG_INLINE float wide_density(const Bsdf& b, Vec3 in, bool beyond) {
     const float cosine = fabsf(in.z), share = beyond ? b.grazing_beyond : b.grazing;
     // Diffuse light depends on the cosine of the normal before bending.
-    const float even = b.bent ? max(dot(b.mapped, beyond ? -in : in), 0.0f) : cosine;
-    return share > 0.0f ? even * (1.0f - share) + cosine * share * grazing_density(b.grazing_width2, cosine) : even;
+    const float even = is_bent(b) ? max(dot(b.mapped, beyond ? -in : in), 0.0f) : cosine;
+    return share > 0.0f ? even * (1.0f - share) + cosine * share * grazing_density(b.grazing_width2, b.grazing_range, cosine) : even;
 }
 
 // Adds diffuse light and multiply scattered light, on either side.
@@ -136,7 +136,7 @@ THRONG_OUTLINE Vec3 evaluate_bsdf(const Bsdf& b, Vec3 in, bool beyond, float& pd
     // Light on one side of the geometry and on the other side of the shading normal is neither reflected nor transmitted.
     if (beyond ? !(local.z < 0.0f) : !(local.z > 0.0f)) return sum.value;
     // Neither is light in front of the bent normal but behind the interpolated one.
-    if (b.bent && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
+    if (is_bent(b) && !beyond && !(dot(b.unmapped, local) > 0.0f)) return sum.value;
     if (!beyond && b.coat > 0.0f && !(b.coat_alpha < kSmooth)) add_coat(b, in, sum);
     if (!beyond && b.p_sheen > 0.0f) add_sheen(b, local, sum);
     if (!b.smooth) {
@@ -192,10 +192,10 @@ THRONG_DEVICE bool sample_interface(const Bsdf& b, float choice, Vec2 u, Vec3& i
 // Samples a world-space direction of the wide lobes on one side; `choice` in [0, 1) selects the distribution.
 THRONG_DEVICE Vec3 sample_wide(const Bsdf& b, float choice, Vec2 u, bool beyond) {
     if (choice < (beyond ? b.grazing_beyond : b.grazing)) {
-        const Vec3 in = sample_grazing(b.grazing_width2, u);
+        const Vec3 in = sample_grazing(b.grazing_width2, b.grazing_range, u);
         return to_world(b, vec3(in.x, in.y, beyond ? -in.z : in.z));
     }
-    const Vec3 axis = b.bent ? to_world(b, b.mapped) : b.normal;
+    const Vec3 axis = is_bent(b) ? to_world(b, b.mapped) : b.normal;
     return sample_cosine(beyond ? -axis : axis, u);
 }
 

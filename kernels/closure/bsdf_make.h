@@ -25,7 +25,6 @@ THRONG_DEVICE void set_frame(Bsdf& b, const ShadingInputs& inputs, const Surface
     if (normalize(tangent)) b.tangent = tangent;
     else basis(b.normal, b.tangent, bitangent);
     b.mapped = to_local(b, inputs.normal);
-    b.bent = b.mapped.z < 0.9999f;
     b.unmapped = to_local(b, s.shading);
     float turn2 = squared(dot(b.mapped, b.unmapped));
     b.map_alpha2 = clamp(0.125f * (1.0f - turn2) / max(turn2, 1e-6f), 0.0f, 1.0f);
@@ -164,7 +163,7 @@ constexpr float kLeastGrazing = 0.002f;
 // Share of a wide lobe's samples near the horizon, if `multiple` of its light `all` is scattered more than once. If the normal is bent, other light has
 // another horizon.
 THRONG_INLINE float grazing_share(const Bsdf& b, float multiple, float all) {
-    const bool is_even = !b.bent && (b.table_roughness >= kGrazingRoughness || multiple < kLeastGrazing * all);
+    const bool is_even = !is_bent(b) && (b.table_roughness >= kGrazingRoughness || multiple < kLeastGrazing * all);
     return is_even || !(all > 0.0f) ? 0.0f : min(multiple / all, 1.0f);
 }
 
@@ -234,6 +233,7 @@ THRONG_DEVICE void set_wide_lobes(Bsdf& b, const ShadingInputs& inputs) {
     b.grazing = grazing_share(b, luminance(b.multiple) * mirror_rest * kPi + luminance(b.through) * same, wide);
     b.grazing_beyond = grazing_share(b, luminance(b.through) * beyond, wide_through);
     b.grazing_width2 = 4.0f * squared(squared(b.table_roughness));
+    b.grazing_range = max(b.grazing, b.grazing_beyond) > 0.0f ? natural_log(1.0f + 1.0f / b.grazing_width2) : 0.0f;
     float narrow = reflected + luminance(b.through) * max(passed - same - beyond, 0.0f);
     b.p_interface = b.below_sheen * narrow;
     b.p_wide = b.below_sheen * wide;

@@ -23,8 +23,6 @@ struct Bsdf {
     Vec3 geometric, normal, tangent, coat_normal;
     // Unit vectors in the frame of the shading normal. `mapped` is the shading normal before bending, `unmapped` the one before normal mapping.
     Vec3 out, mapped, unmapped;
-    // Whether the shading normal was bent.
-    bool bent;
     // Squared roughness of facets that tilt a normal as much as the map does.
     float map_alpha2;
     // Weight and GGX width of the coat. A weight of 0 means no coat.
@@ -61,10 +59,13 @@ struct Bsdf {
 
     // Probabilities of the lobes. Of the wide lobes, `p_wide` is for reflection and `p_beyond` for transmission.
     float p_coat, p_sheen, p_interface, p_wide, p_beyond;
-    // Shares of the samples of the wide lobes, in reflection and in transmission, that are placed near the horizon, and the squared cosine below which
-    // most of them are (`sample_grazing`).
-    float grazing, grazing_beyond, grazing_width2;
+    // Shares of the samples of the wide lobes, in reflection and in transmission, that are placed near the horizon, the squared cosine below which
+    // most of them are, and the range of its logarithm (`sample_grazing`).
+    float grazing, grazing_beyond, grazing_width2, grazing_range;
 };
+
+// Whether the shading normal was bent.
+THRONG_INLINE bool is_bent(const Bsdf& b) { return b.mapped.z < 0.9999f; }
 
 // Number of colour bands into which refracted light is split.
 THRONG_INLINE uint32_t color_bands(const Bsdf& b) { return b.spread > 0.0f ? 3 : 1; }

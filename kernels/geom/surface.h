@@ -322,4 +322,8 @@ THRONG_DEVICE Departure depart(const Params& params, const Hit& hit, const Surfa
     return Departure{leave(s, direction), along < 0.0f, false};
 }
 
+// `depart` for a direction between the triangle and the smooth surface. Outlined and passed by value: few paths have one, and all others should keep
+// their registers.
+THRONG_OUTLINE Departure depart_between(const Params& params, Hit hit, Surface s, Vec3 direction) { return depart(params, hit, s, direction); }
+
 }

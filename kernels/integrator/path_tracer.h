@@ -127,7 +127,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     }
     Vec3 origin;
     if (B::kSamplesBetween && sample.between) {
-        const Departure departure = depart(params, hit, s, sample.in);
+        const Departure departure = depart_between(params, hit, s, sample.in);
         if (departure.between == sample.transmitted) return choice.y;
         origin = departure.origin;
     } else origin = leave(s, sample.in);
