@@ -60,7 +60,7 @@ fn whole_boxes_contain_what_is_hidden_or_outside() {
     let place = place();
     let more = r#"
         Single(of: "ball", translate: (0, 1, -6), material: "red"),
-        Single(of: "floor", translate: (0, 0, -4), rotate: (90, 0, 0), scale: 1, material: "blue"),
+        Single(of: "floor", translate: (0, 0, -4), rotate: (90, 0, 0), scale: 3, material: "blue"),
         Single(of: "floor", scale: 40"#;
     let scene = super::SCENE.replace("Single(of: \"floor\", scale: 40", more).replace("(-2, 1, 0)", "(-5.5, 1, 0)");
     std::fs::write(place.path("scene.ron"), scene).unwrap();
