@@ -165,8 +165,14 @@ fn a_first_interrupt_ends_rays_that_take_forever() {
 fn a_video_that_was_stopped_is_not_named_as_if_it_existed() {
     let place = Place::new(ENDLESS);
     let process = Process::start(&mut place.command(&["render", "scene.ron", "-o", "video.webp"]));
-    let files = || std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
-    wait_until("the video to begin", || files().any(|name| name.to_string_lossy().starts_with(".video.webp")));
+    // A file with this name also exists for a moment before work begins, but empty.
+    let is_begun = |entry: std::fs::DirEntry| {
+        let is_video = entry.file_name().to_string_lossy().starts_with(".video.webp");
+        is_video && entry.metadata().is_ok_and(|file| file.len() > 0)
+    };
+    wait_until("the first frame", || {
+        std::fs::read_dir(place.path(".")).unwrap().any(|entry| entry.is_ok_and(is_begun))
+    });
     let run = interrupt(process, libc::SIGINT);
     assert_eq!(run.code, 75, "{}", run.stderr);
     assert!(run.stderr.contains("start again with: ") && !run.stderr.contains("; see "), "{}", run.stderr);
