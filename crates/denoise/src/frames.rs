@@ -247,6 +247,22 @@ mod tests {
         assert!(together < 0.5 * raw && together < alone && alone <= raw, "{raw} {alone} {together}");
     }
 
+    /// The records of a still frame of one flat material. `shared`: whether pixels share samples.
+    fn still_frame(radiance: &[f32], variance: &[f32], shared: bool) -> RecordedFrame {
+        let count = radiance.len() / 3;
+        let layers = FrameLayers {
+            radiance,
+            variance,
+            albedo: &vec![0.5; 3 * count],
+            normal: &[0.0, 0.0, 1.0].repeat(count),
+            motion: &[0.0; 4].repeat(count),
+            alpha: &[],
+            alpha_variance: &[],
+            shared,
+        };
+        FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap()
+    }
+
     /// For a pixel that is `light` times as bright as its surroundings, with a standard deviation of `deviation` times the excess: the
     /// light that it keeps, and the share of the excess that the frame keeps.
     fn kept(light: f32, deviation: f32) -> (f32, f32) {
@@ -256,17 +272,7 @@ mod tests {
         let mut variance = vec![0.04; 3 * count];
         radiance[3 * at..3 * at + 3].fill(light);
         variance[3 * at..3 * at + 3].fill((deviation * (light - 1.0)).powi(2));
-        let layers = FrameLayers {
-            radiance: &radiance,
-            variance: &variance,
-            albedo: &vec![0.5; 3 * count],
-            normal: &[0.0, 0.0, 1.0].repeat(count),
-            motion: &[0.0; 4].repeat(count),
-            alpha: &[],
-            alpha_variance: &[],
-            shared: false,
-        };
-        let frame = FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
+        let frame = still_frame(&radiance, &variance, false);
         let found = host(&frame);
         let more: f32 =
             (0..count).map(|i| found[4 * i] - radiance[3 * i] + if i == at { light - 1.0 } else { 0.0 }).sum();
@@ -302,17 +308,7 @@ mod tests {
                 variance[at..at + 3].fill(deviation * deviation);
             }
         }
-        let layers = FrameLayers {
-            radiance: &radiance,
-            variance: &variance,
-            albedo: &vec![0.5; 3 * count],
-            normal: &[0.0, 0.0, 1.0].repeat(count),
-            motion: &[0.0; 4].repeat(count),
-            alpha: &[],
-            alpha_variance: &[],
-            shared: true,
-        };
-        let frame = FrameDenoiser::new(1.0).unwrap().frame(SIZE, &layers).unwrap();
+        let frame = still_frame(&radiance, &variance, true);
         (radiance, frame, first)
     }
 
