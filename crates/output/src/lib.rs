@@ -35,7 +35,7 @@ pub use in_order::{Existing, InOrder, Sink};
 pub use ink::{draw_edges, tint};
 pub use labels::{
     Categories, Label, LabelError, MapFormat, MapKind, NpyArray, Runs, encode_depth_exr, encode_flo, encode_gray_png,
-    encode_kitti, encode_npy, runs_by_number,
+    encode_kitti, encode_npy, mask_in, runs_by_number,
 };
 pub use picture::{Calibration, CameraMatrices, Manifests, Metadata, Picture, Pixels, Texts, Windows};
 pub use png::{StreamWriter, begin as begin_png, rows as png_rows};

@@ -67,10 +67,14 @@ impl RenderJob {
 
     /// The camera of frame `number` in world space, at the frame's time.
     pub fn camera_of(&self, number: u32) -> CameraPose {
-        let moment = self.moment_of(number);
+        self.camera_at(number, &self.moment_of(number))
+    }
+
+    /// The camera of frame `number` in world space at a moment.
+    pub fn camera_at(&self, number: u32, moment: &Moment) -> CameraPose {
         match self.views.as_ref().or(self.scene.views.as_ref()) {
-            Some(views) => anim::view_pose(&self.scene, views.of_frame(&self.scene.settings, number), &moment),
-            None => anim::camera_at(&self.scene, &moment),
+            Some(views) => anim::view_pose(&self.scene, views.of_frame(&self.scene.settings, number), moment),
+            None => anim::camera_at(&self.scene, moment),
         }
     }
 

@@ -10,4 +10,4 @@ pub use flow::{encode_flo, encode_kitti};
 pub use kind::{Categories, Label, LabelError, MapFormat, MapKind};
 pub use maps::{encode_depth_exr, encode_gray_png};
 pub use npy::{NpyArray, encode_npy};
-pub use rle::{Runs, runs_by_number};
+pub use rle::{Runs, mask_in, runs_by_number};

@@ -14,6 +14,21 @@ pub fn runs_by_number<K: Copy + Ord>(
     (width, height): (u32, u32),
     number: impl Fn(usize) -> Option<K>,
 ) -> BTreeMap<K, Runs> {
+    let at = |x: u32, y: u32| number(y as usize * width as usize + x as usize);
+    runs_in([0..width, 0..height], height, at)
+}
+
+/// The mask of the pixels in these columns and rows of a map of this height for which `covers(column, row)` is true.
+pub fn mask_in(sides: [Range<u32>; 2], height: u32, covers: impl Fn(u32, u32) -> bool) -> Runs {
+    let mut masks = runs_in(sides, height, |x, y| covers(x, y).then_some(()));
+    masks.remove(&()).unwrap_or(Runs { runs: Vec::new(), height })
+}
+
+fn runs_in<K: Copy + Ord>(
+    [columns, rows]: [Range<u32>; 2],
+    height: u32,
+    number: impl Fn(u32, u32) -> Option<K>,
+) -> BTreeMap<K, Runs> {
     let mut masks: BTreeMap<K, Runs> = BTreeMap::new();
     let mut open: Option<(K, Range<u32>)> = None;
     let close = |open: Option<(K, Range<u32>)>, masks: &mut BTreeMap<K, Runs>| {
@@ -21,11 +36,10 @@ pub fn runs_by_number<K: Copy + Ord>(
             masks.entry(number).or_insert_with(|| Runs { runs: Vec::new(), height }).runs.push(run);
         }
     };
-    let places = (0..width).flat_map(|x| (0..height).map(move |y| (x, y)));
-    for (at, (x, y)) in (0..).zip(places) {
-        let here = number(y as usize * width as usize + x as usize);
+    for (x, y) in columns.flat_map(|x| rows.clone().map(move |y| (x, y))) {
+        let (here, at) = (number(x, y), x * height + y);
         match &mut open {
-            Some((number, run)) if here == Some(*number) => run.end += 1,
+            Some((number, run)) if here == Some(*number) && run.end == at => run.end += 1,
             _ => {
                 close(open.take(), &mut masks);
                 open = here.map(|number| (number, at..at + 1));
@@ -125,6 +139,18 @@ mod tests {
         let masks = masks(&[".1.", "1..", "1.."]);
         assert_eq!(masks[&b'1'].bounds(), [0, 0, 2, 3]);
         assert_eq!(masks[&b'1'].counts(9), [1, 3, 5]);
+    }
+
+    #[test]
+    fn a_mask_in_a_part_of_a_map_has_the_runs_of_the_whole_map() {
+        let covers = |x: u32, y: u32| !(x + y).is_multiple_of(3);
+        let part = mask_in([2..5, 1..4], 5, covers);
+        let inside = |at: usize| (2..5).contains(&(at % 6)) && (1..4).contains(&(at / 6));
+        let whole = runs_by_number((6, 5), |at| (inside(at) && covers(at as u32 % 6, at as u32 / 6)).then_some(()));
+        assert_eq!(part, whole[&()]);
+        let columns = mask_in([1..3, 0..5], 5, |_, _| true);
+        assert_eq!((columns.counts(30), columns.area()), (vec![5, 10, 15], 10));
+        assert_eq!(mask_in([0..0, 0..0], 5, |_, _| true).compressed(30), "n0");
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! Instances in COCO's format ("Data format" at cocodataset.org): a file for each frame, and one for all frames, which is made of these.
 
-use super::{maps::Labelled, objects::Objects, whole};
+use super::{
+    maps::{Labelled, TracedMaps},
+    objects::Objects,
+    whole,
+};
 use crate::RenderJob;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,7 +15,7 @@ use std::{
 use throng_base::files::read_regular;
 use throng_output::{Categories, OutputError, Runs, runs_by_number, write_atomically};
 use throng_picture::aov::Aov;
-use throng_scene::{NONE, Scene};
+use throng_scene::{NONE, Scene, anim::Moment};
 
 /// The AOVs that annotations need.
 pub fn aovs(categories: Categories) -> Vec<Aov> {
@@ -43,6 +47,11 @@ struct Annotation {
     bbox_whole: Option<[f64; 4]>,
     area: u64,
     segmentation: Segmentation,
+    /// Area and mask of the whole object inside the picture, with what is hidden.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    area_whole: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    segmentation_whole: Option<Segmentation>,
     iscrowd: u32,
     /// Number of the instance, as in maps of instances; equal in all frames.
     instance_id: u32,
@@ -53,6 +62,12 @@ struct Segmentation {
     /// Height and width of the picture.
     size: [u32; 2],
     counts: String,
+}
+
+impl Segmentation {
+    fn new((width, height): (u32, u32), mask: &Runs) -> Self {
+        Self { size: [height, width], counts: mask.compressed(width.saturating_mul(height)) }
+    }
 }
 
 /// The categories of a scene, by name in alphabetical order, numbered from 1.
@@ -101,15 +116,21 @@ pub fn frame_file(
     job: &RenderJob,
     (frame, picture): (u32, &Path),
     categories: Categories,
-    labelled: &Labelled,
+    moment: &Moment,
+    traced: &TracedMaps,
     objects: &Objects,
 ) -> Vec<u8> {
     let table = job.output.labels.categories(&job.scene, categories);
     let (width, height) = job.settings.film_size();
-    let mut annotations = annotations((width, height), frame, categories, (labelled, table));
-    let wholes = whole::boxes(job, frame, objects, &annotations.iter().map(|it| it.instance_id).collect());
+    let mut annotations = annotations((width, height), frame, categories, (traced.maps, table));
+    let shown = annotations.iter().map(|annotation| annotation.instance_id).collect();
+    let wholes = whole::find(&job.scene, moment, traced, objects, &shown);
     for annotation in &mut annotations {
-        annotation.bbox_whole = wholes.get(&annotation.instance_id).copied();
+        if let Some(whole) = wholes.get(&annotation.instance_id) {
+            annotation.bbox_whole = Some(whole.bounds);
+            annotation.area_whole = Some(whole.mask.area());
+            annotation.segmentation_whole = Some(Segmentation::new((width, height), &whole.mask));
+        }
     }
     let file = FrameFile {
         scene_hash: job.output.metadata(job, frame).scene_hash,
@@ -143,7 +164,6 @@ fn annotations(
         Some((instance, category))
     };
     let masks: BTreeMap<(u32, u32), Runs> = runs_by_number((width, height), object);
-    let pixels = width.saturating_mul(height);
     let annotation = |(id, ((instance_id, category_id), mask)): (u64, ((u32, u32), Runs))| Annotation {
         id,
         image_id: frame,
@@ -151,7 +171,9 @@ fn annotations(
         bbox: mask.bounds(),
         bbox_whole: None,
         area: mask.area(),
-        segmentation: Segmentation { size: [height, width], counts: mask.compressed(pixels) },
+        segmentation: Segmentation::new((width, height), &mask),
+        area_whole: None,
+        segmentation_whole: None,
         iscrowd: 0,
         instance_id,
     };

@@ -1,5 +1,5 @@
 //! Labels of frames, for computer vision: which there are and their files. `pass` traces them, `maps` and `coco` make the files of a frame, with
-//! boxes from `whole`; `transforms`, `objects`, `points` and `coco` those of all frames, and `projection` the matrices of cameras.
+//! boxes and masks of whole objects from `whole` and `silhouette`; `transforms`, `objects`, `points` and `coco` those of all frames, and `projection` the matrices of cameras.
 
 mod coco;
 pub mod maps;
@@ -7,6 +7,7 @@ pub(crate) mod objects;
 pub mod pass;
 mod points;
 pub mod projection;
+mod silhouette;
 pub mod transforms;
 mod whole;
 
@@ -108,7 +109,8 @@ impl Labels {
         labelled: Option<&Labelled>,
     ) -> Result<(), OutputError> {
         let Some(labelled) = labelled else { return Ok(()) };
-        let camera = job.camera_of(frame);
+        let moment = job.moment_of(frame);
+        let camera = job.camera_at(frame, &moment);
         let traced = maps::TracedMaps { settings: &job.settings, camera: &camera, maps: labelled };
         for label in &self.list {
             let Some(extension) = label.extension() else { continue };
@@ -116,7 +118,8 @@ impl Labels {
             let bytes = match *label {
                 Label::Map(kind, format) => traced.encode((kind, format), self.objects(&job.scene)),
                 Label::Coco(categories) => {
-                    Ok(coco::frame_file(job, (frame, picture), categories, labelled, self.objects(&job.scene)))
+                    let objects = self.objects(&job.scene);
+                    Ok(coco::frame_file(job, (frame, picture), categories, &moment, &traced, objects))
                 }
                 Label::Transforms | Label::Points => continue,
             };

@@ -1,9 +1,15 @@
 //! Cameras as matrices and calibrations, for files that others read.
 
 use glam::{DMat4, DVec2, DVec3, DVec4, Vec3};
+use std::f64::consts::TAU;
 use throng_device::FrameSettings;
 use throng_output::{Calibration, CameraMatrices};
 use throng_scene::{Distortion, Intrinsics, Projection, anim::CameraPose};
+
+/// Number of corners of an outline.
+pub const OUTLINE: usize = 12;
+/// Radius at which these corners enclose the area of a circle: the root of pi / 12 / (sin 30° / 2).
+const OUTWARDS: f64 = 1.023_326_707_946_488_5;
 
 /// The calibration of a perspective camera in pixels of the rendered region.
 pub struct Pixels {
@@ -113,16 +119,40 @@ impl Projector {
         })
     }
 
-    /// Places in pixels of the rendered region around a sphere: to the right and left of its centre, above and below, or one if the radius is 0. None for
-    /// a place behind the camera, or that its lens does not show.
-    pub fn around(&self, center: DVec3, radius: f64) -> impl Iterator<Item = Option<DVec2>> + '_ {
-        let local = self.camera_from_world.transform_point3(center);
-        let sides = [DVec3::X, DVec3::NEG_X, DVec3::Y, DVec3::NEG_Y];
-        let sides = sides.into_iter().take(if radius > 0.0 { 4 } else { 1 });
-        sides.map(move |side| self.place(local + radius * side))
+    /// The transform from world space to the camera's space: x to the right, y up, z ahead.
+    pub fn camera_from_world(&self) -> DMat4 {
+        self.camera_from_world
     }
 
-    fn place(&self, local: DVec3) -> Option<DVec2> {
+    /// Whether straight lines stay straight in the picture.
+    pub fn is_straight(&self) -> bool {
+        matches!(self.lens, Lens::Straight(_))
+    }
+
+    /// Places around the outline of a sphere in the camera's space, as the corners of a polygon with the area of the outline. None if the sphere is
+    /// behind the camera in part or around it, or if the lens does not show all of it.
+    pub fn outline(&self, center: DVec3, radius: f64) -> Option<[DVec2; OUTLINE]> {
+        // Rays to the outline touch the sphere in a circle, which lies a little before its centre.
+        let distance = center.length();
+        let (towards, nearer) = match &self.lens {
+            Lens::Straight(matrix) if matrix.row(3).z == 0.0 => (DVec3::Z, 0.0),
+            _ => (center.normalize_or(DVec3::Z), (radius / distance).powi(2)),
+        };
+        let across = if towards.x.abs() < 0.99 { DVec3::X } else { DVec3::Y };
+        let right = across.reject_from_normalized(towards).normalize();
+        let up = towards.cross(right);
+        let circle = (nearer < 1.0).then(|| (center - center * nearer, radius * (1.0 - nearer).sqrt() * OUTWARDS))?;
+        let mut places = [DVec2::ZERO; OUTLINE];
+        for (place, turn) in places.iter_mut().zip(0..) {
+            let (sine, cosine) = (TAU * f64::from(turn) / OUTLINE as f64).sin_cos();
+            *place = self.place(circle.0 + circle.1 * (cosine * right + sine * up))?;
+        }
+        Some(places)
+    }
+
+    /// The place of a point of the camera's space, in pixels of the rendered region. None for a point behind the camera, or that its lens does not
+    /// show.
+    pub fn place(&self, local: DVec3) -> Option<DVec2> {
         let place = match &self.lens {
             Lens::Straight(matrix) => {
                 let place = *matrix * local.extend(1.0);
