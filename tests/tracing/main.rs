@@ -5,6 +5,7 @@ mod aovs;
 mod batches;
 mod common;
 mod curves;
+mod divided;
 mod far;
 mod films;
 mod fog;

@@ -7,7 +7,7 @@ use std::{
     io,
     mem::{ManuallyDrop, MaybeUninit},
     ops::{Deref, DerefMut},
-    ptr::NonNull,
+    ptr::{self, NonNull},
     slice,
 };
 
@@ -113,6 +113,31 @@ impl<T: Copy> Buffer<T> {
         let total = head.len() + parts.iter().map(|part| part.len()).sum::<usize>();
         // SAFETY: the head and the parts cover all `total` elements, and each is written.
         unsafe { self.refill(total, copy) };
+    }
+
+    /// Keeps the first `kept` elements, and replaces all others by `place` of each element of `from`, in parallel.
+    pub fn extend_from<U: Sync>(&mut self, kept: usize, from: &[U], place: impl Fn(&U) -> T + Sync)
+    where
+        T: Send + Sync,
+    {
+        assert!(kept <= self.len, "what is kept exists");
+        let len = kept + from.len();
+        if len * size_of::<T>() > self.layout.size() {
+            let mut grown = Self::new();
+            // Room for trees that grow from frame to frame.
+            grown.reserve(len + from.len() / ROOM);
+            // SAFETY: the elements exist here, and there is room for them there.
+            unsafe { ptr::copy_nonoverlapping(self.data.as_ptr(), grown.data.as_ptr(), kept) };
+            *self = grown;
+        }
+        // SAFETY: there is room for `len` elements.
+        let rest: &mut [MaybeUninit<T>] =
+            unsafe { slice::from_raw_parts_mut(self.data.as_ptr().add(kept).cast(), from.len()) };
+        let pairs = rest.par_iter_mut().zip(from).with_min_len(FEWEST_JOINED);
+        pairs.for_each(|(to, from)| {
+            to.write(place(from));
+        });
+        self.len = len;
     }
 
     /// Reinterprets the bytes as elements of another type. Returns `None` if the length is not a multiple of the element size, or if the alignment is

@@ -7,6 +7,7 @@
 //!   which `reinsert` may have improved; `occlusion` sorts children for any-hit rays.
 //! - `refit` updates trees of moving geometry: `plan` divides the work among threads, `policy` chooses between refit and build.
 //! - `compressed` trees, for GPUs, are made from float trees. Devices choose the [`NodeLayout`].
+//! - `still` joins the tree over what moves in a frame to trees over what stands still.
 //! - `nested` appends the trees of assemblies to the world's tree.
 //! - `stored` writes BLASes to files and reads them back; `overlap` measures the quality of trees, and `validate` checks them.
 
@@ -24,6 +25,7 @@ mod overlap;
 mod pack;
 mod refit;
 mod shutter;
+mod still;
 mod stored;
 mod support;
 mod surface;
@@ -46,6 +48,7 @@ pub use node::{NodeArray, NodeLayout, Tree, Wide};
 pub use overlap::{blas_overlap, tlas_overlap};
 pub use pack::Packs;
 pub use refit::policy::{Followed, REFIT_FACTOR, RefitStats, rebuild_quality};
+pub use still::{Place, StillTree};
 pub use stored::TreeKey;
 #[cfg(feature = "forging")]
 pub use stored::forging;

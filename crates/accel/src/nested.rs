@@ -3,15 +3,14 @@
 
 use crate::{
     Blas, BlasShape, Buffer, Tlas, Tree,
+    compressed::walk::walk_units,
     node::{Wide, each_width},
     support::SupportMap,
 };
 use glam::Vec3;
 use rayon::prelude::*;
 use std::{collections::VecDeque, ops::Range, sync::Arc};
-use throng_abi::{
-    CompressedNode, EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel, Unit,
-};
+use throng_abi::{EMPTY_CHILD, INSTANCE_IS_ASSEMBLY, InstanceRecord, InstanceUnit, LEAF, NO_INDEX, NestLevel, Unit};
 use throng_base::math::Aabb;
 use throng_scene::Numbers;
 
@@ -226,29 +225,16 @@ fn placed(record: &InstanceRecord, numbers: &Numbers) -> InstanceRecord {
 /// records.
 fn moved_units(tree: &Tlas, numbers: &Numbers, start: &Start, starts: &Starts) -> Vec<Unit> {
     let mut units = tree.units.to_vec();
-    let mut open = if units.is_empty() { Vec::new() } else { vec![0usize] };
-    while let Some(index) = open.pop() {
-        let mut node: CompressedNode = bytemuck::cast(units[index]);
-        let children = (0..8).filter(|slot| node.units >> slot & 1 != 0);
-        for (place, slot) in children.enumerate() {
-            let child = node.unit_base as usize + place;
-            if node.instances >> slot & 1 == 0 {
-                open.push(child);
-                continue;
-            }
-            let mut unit: InstanceUnit = bytemuck::cast(units[child]);
-            let record = placed(&tree.records[unit.record as usize], numbers);
-            unit.object_from_world = record.object_from_world;
-            unit.instance = record.instance;
-            unit.record += start.records;
-            unit.first_key += start.keys;
-            if record.flags & INSTANCE_IS_ASSEMBLY != 0 {
-                unit.root = starts.0[record.slot_base as usize].units;
-            }
-            units[child] = bytemuck::cast(unit);
+    let instance = |unit: &mut InstanceUnit| {
+        let record = placed(&tree.records[unit.record as usize], numbers);
+        unit.object_from_world = record.object_from_world;
+        unit.instance = record.instance;
+        unit.record += start.records;
+        unit.first_key += start.keys;
+        if record.flags & INSTANCE_IS_ASSEMBLY != 0 {
+            unit.root = starts.0[record.slot_base as usize].units;
         }
-        node.unit_base += start.units;
-        units[index] = bytemuck::cast(node);
-    }
+    };
+    walk_units(&mut units, |node| node.unit_base += start.units, instance);
     units
 }

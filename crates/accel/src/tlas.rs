@@ -13,6 +13,7 @@ use crate::{
     nested::Nested,
     node::{NodeArray, NodeLayout, Tree},
     shutter,
+    still::StillTree,
 };
 use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -50,6 +51,8 @@ pub struct Tlas {
     pub shutter: ShutterKeys,
     /// Set if the scene has assemblies.
     pub nested: Option<Nested>,
+    /// The trees over instances that stand still, if it is joined from several.
+    pub still: Vec<Arc<StillTree>>,
     /// World-space point to which all positions are relative; the world's origin in scenes without assemblies.
     pub origin: Vec3,
     pub build_time: Duration,
@@ -157,6 +160,7 @@ impl Tlas {
             units: Buffer::new(),
             shutter: ShutterKeys::default(),
             nested: None,
+            still: Vec::new(),
             origin: Vec3::ZERO,
             build_time: Duration::ZERO,
         }
@@ -176,13 +180,15 @@ impl Tlas {
 }
 
 impl TlasBuilder {
-    /// Replaces the contents of `tlas`, except for its shutter keys, which must already be set. Reuses its memory. Deterministic, parallel, linear in
+    /// Replaces the contents of `tlas`, except for its shutter keys, which must already be set. Reuses its memory. A level remains for a common root of
+    /// several trees. Deterministic, parallel, linear in
     /// memory.
     ///
     /// [`Quality::High`] is for trees that serve many frames. They become as good as a BLAS of that quality, at seven times the cost. Above
     /// [`MOST_REFINED`] instances, they become as good as a BLAS of balanced quality, at three times the cost.
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
+        tlas.still.clear();
         self.collect_bounds(input, &tlas.shutter);
         if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
             self.build_fast(input, &mut tlas.tree);
@@ -198,7 +204,7 @@ impl TlasBuilder {
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
         let quality = if self.prims.len() <= MOST_REFINED { Quality::High } else { Quality::Balanced };
-        build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree)
+        build_collapsed(&mut self.prims, LeafRoom::Prims(1), quality, tree) && tree.depth < MOST_LEVELS
     }
 
     /// Groups the instances of `input` by their current positions, for trees of `layout`.
@@ -218,7 +224,7 @@ impl TlasBuilder {
         let ends = input.groups.map_or(&[][..], |groups| groups.ends_if_fit(&self.prims));
         build(&mut self.prims, ends, options, &self.memory, tree);
         // The depths of splits between groups and inside them are each limited, but their sum is not.
-        if !ends.is_empty() && tree.depth > MOST_LEVELS {
+        if !ends.is_empty() && tree.depth >= MOST_LEVELS {
             build(&mut self.prims, &[], options, &self.memory, tree);
         }
     }

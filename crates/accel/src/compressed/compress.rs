@@ -126,6 +126,12 @@ fn split_by_node<'a>(
     chunks
 }
 
+/// The unit of a root whose child units follow it, all of which are nodes. Returns the children in the order of their units, too.
+pub fn root_of(node: &Wide<8>) -> (Unit, impl Iterator<Item = u32>) {
+    let arrangement = Arrangement { unit_base: 1, ..arrange(node, LeafKind::Units) };
+    (bytemuck::cast(compress(node, &arrangement)), arrangement.child_units(node))
+}
+
 /// Compresses a node to 80 bytes.
 fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
     let mut grid = quantize(&node.planes);

@@ -11,3 +11,4 @@ pub mod slots;
 mod tests;
 pub mod tlas;
 pub mod validate;
+pub mod walk;

@@ -1,11 +1,12 @@
 //! Trees of assemblies. The tree of a static assembly is built once, the tree of an animated assembly in each frame. All copies of an
 //! assembly share one tree.
 
-use glam::Affine3;
+use super::divided;
+use glam::{Affine3, Vec3};
 use std::{ops::Range, sync::Arc};
-use throng_accel::{AssemblyTree, Blas, NodeLayout, Quality, Tlas, TlasBuilder, TlasInput};
+use throng_accel::{AssemblyTree, Blas, NodeLayout, Quality, StillTree, Tlas, TlasBuilder, TlasInput};
 use throng_scene::anim::{self, Moment, ShutterTime};
-use throng_scene::{Instance, Mesh, NONE, Numbers, Scene, Shape};
+use throng_scene::{Assembly, Instance, Mesh, Numbers, Scene, Shape};
 
 /// A scene at one moment, from which the trees of a frame are built.
 #[derive(Clone, Copy)]
@@ -19,6 +20,8 @@ pub struct Pose<'a> {
     /// Index of the mesh that each instance shows. Empty if every instance shows its own mesh.
     pub shown: &'a [u32],
     pub careful: bool,
+    /// Whether any instance may be placed anew.
+    pub is_placed: bool,
 }
 
 /// The trees of a scene's assemblies, as last built.
@@ -30,6 +33,11 @@ pub struct Assemblies {
     moves: Arc<[bool]>,
     trees: Vec<Option<Arc<Blas>>>,
     nothing: Arc<Blas>,
+    /// For each instance of the world, whether it ever moves. None if one tree over all of them is better.
+    world_moves: Option<Arc<[bool]>>,
+    /// The origin of positions in the last frame, and the tree over those that never move. A tree of high quality pays only if several frames have
+    /// its origin, so the first one builds none.
+    still: Option<(Vec3, Option<Arc<StillTree>>)>,
 }
 
 impl Assemblies {
@@ -37,12 +45,21 @@ impl Assemblies {
     pub fn new(scene: &Scene, layout: NodeLayout) -> Option<Self> {
         let count = scene.assemblies.len();
         let nothing = Mesh { name: String::new(), shape: Shape::Sphere, slot_count: 1 };
-        let new = || Self {
-            nothing: Arc::new(Blas::build(&nothing, layout, Quality::Fast)),
-            layout,
-            numbers: scene.numbers(),
-            moves: moving(scene).into(),
-            trees: vec![None; count],
+        let new = || {
+            let moving = anim::moving_instances(scene, None);
+            let of = |assembly: &Assembly| moving[assembly.range()].contains(&true);
+            let world = &moving[scene.world()];
+            let count_moving = world.iter().filter(|moves| **moves).count();
+            let is_divided = scene.is_animated() && divided::pays(world.len() - count_moving, count_moving);
+            Self {
+                nothing: Arc::new(Blas::build(&nothing, layout, Quality::Fast)),
+                layout,
+                numbers: scene.numbers(),
+                moves: scene.assemblies.iter().map(of).collect(),
+                trees: vec![None; count],
+                world_moves: is_divided.then(|| world.into()),
+                still: None,
+            }
         };
         scene.has_levels().then(new)
     }
@@ -60,7 +77,8 @@ impl Assemblies {
                 None => {
                     let quality = if moves { Quality::Fast } else { Quality::High };
                     let mut tlas = Tlas::new(self.layout);
-                    self.build_level(pose, assembly.range(), quality, (builder, blas), &mut tlas);
+                    let all = assembly.range().map(|index| index as u32);
+                    build_level(pose, all, quality, (builder, blas), &mut tlas);
                     Arc::new(AssemblyTree::build(tlas, index as u32, blas, !moves))
                 }
             };
@@ -71,7 +89,7 @@ impl Assemblies {
 
     /// Builds the TLAS of the world and appends the trees of all assemblies to it.
     pub fn build_world(
-        &self,
+        &mut self,
         pose: Pose<'_>,
         quality: Quality,
         builder: &mut TlasBuilder,
@@ -79,72 +97,82 @@ impl Assemblies {
         tlas: &mut Tlas,
     ) {
         tlas.nested = None;
-        self.build_level(pose, pose.scene.world(), quality, (builder, blas), tlas);
+        let world = pose.scene.world().map(|index| index as u32);
+        match self.still_tree(pose, builder, blas) {
+            Some((still, moves)) => {
+                let mut moving = Tlas { origin: tlas.origin, ..Tlas::new(self.layout) };
+                let ids = world.filter(|&id| moves[id as usize]);
+                build_level(pose, ids, quality, (builder, blas), &mut moving);
+                tlas.join(&[still], &mut moving);
+                // What follows changes the tree.
+                tlas.still.clear();
+            }
+            None => build_level(pose, world, quality, (builder, blas), tlas),
+        }
         let levels: Vec<Range<usize>> = pose.scene.assemblies.iter().map(|assembly| assembly.range()).collect();
         tlas.add_assemblies(pose.scene.world(), &levels, &self.numbers, blas);
     }
 
-    fn build_level(
-        &self,
+    /// The tree over the instances of the world that never move, and for each instance whether it does. None if the frame's tree is built over all.
+    fn still_tree(
+        &mut self,
         pose: Pose<'_>,
-        range: Range<usize>,
-        quality: Quality,
-        (builder, blas): (&mut TlasBuilder, &[Arc<Blas>]),
-        tlas: &mut Tlas,
-    ) {
-        let Pose { scene, moment, .. } = pose;
-        let hidden = anim::hidden_instances(scene, moment);
-        let ids: Vec<u32> = range.map(|index| index as u32).filter(|id| hidden.binary_search(id).is_err()).collect();
-        let instances: Vec<Instance> = ids.iter().map(|&id| scene.instances[id as usize]).collect();
-        match pose.shutter {
-            Some(time) => anim::instance_shutter_keys(scene, &instances, &ids, time, &mut tlas.shutter),
-            None => tlas.shutter.clear(),
-        }
-        let of = |values: &[u32]| ids.iter().filter_map(|&id| values.get(id as usize).copied()).collect::<Vec<u32>>();
-        let transforms: Vec<Affine3> = ids.iter().map(|&id| pose.world_from_object[id as usize]).collect();
-        let input = TlasInput {
-            instances: &instances,
-            ids: &ids,
-            meshes: &of(pose.shown),
-            groups: None,
-            world_from_object: &transforms,
-            blas,
-            careful: pose.careful,
+        builder: &mut TlasBuilder,
+        blas: &[Arc<Blas>],
+    ) -> Option<(Arc<StillTree>, Arc<[bool]>)> {
+        let moves = self.world_moves.clone().filter(|_| !pose.is_placed)?;
+        let origin = pose.moment.origin();
+        let Some((_, known)) = self.still.as_mut().filter(|(own, _)| *own == origin) else {
+            self.still = Some((origin, None));
+            return None;
         };
-        builder.build(input, quality, tlas);
+        let tree = known.get_or_insert_with(|| {
+            let mut still = Tlas::new(self.layout);
+            let at_rest = Pose { shutter: None, careful: true, ..pose };
+            let ids = pose.scene.world().map(|index| index as u32).filter(|&id| !moves[id as usize]);
+            build_level(at_rest, ids, Quality::High, (builder, blas), &mut still);
+            Arc::new(StillTree::new(&still, &[]))
+        });
+        Some((tree.clone(), moves))
     }
 }
 
-/// For each assembly, whether anything in it moves, deforms or appears, including nested assemblies.
-fn moving(scene: &Scene) -> Vec<bool> {
-    let mut nodes: Vec<bool> = Vec::with_capacity(scene.nodes.len());
-    for (index, node) in (0..).zip(&scene.nodes) {
-        let carried = nodes.get(node.parent as usize).copied().unwrap_or(false);
-        let placed = scene.placement_tables.places_node(index);
-        nodes.push(carried || placed || node.motion != NONE || node.follows.is_some());
+/// Builds the tree over the instances `ids` that are shown.
+fn build_level(
+    pose: Pose<'_>,
+    ids: impl Iterator<Item = u32>,
+    quality: Quality,
+    (builder, blas): (&mut TlasBuilder, &[Arc<Blas>]),
+    tlas: &mut Tlas,
+) {
+    let Pose { scene, moment, .. } = pose;
+    let hidden = anim::hidden_instances(scene, moment);
+    let ids: Vec<u32> = ids.filter(|id| hidden.binary_search(id).is_err()).collect();
+    let instances: Vec<Instance> = ids.iter().map(|&id| scene.instances[id as usize]).collect();
+    match pose.shutter {
+        Some(time) => anim::instance_shutter_keys(scene, &instances, &ids, time, &mut tlas.shutter),
+        None => tlas.shutter.clear(),
     }
-    let affected = scene.placement_tables.affected(scene.instances.len());
-    let meshes = scene.meshes.len();
-    let mut units = vec![false; meshes + scene.assemblies.len()];
-    scene.deforming.iter().for_each(|deforming| units[deforming.mesh as usize] = true);
-    let appears = |id: usize| scene.appearances.binary_search_by_key(&(id as u32), |a| a.instance).is_ok();
-    for (index, assembly) in scene.assemblies.iter().enumerate().rev() {
-        units[meshes + index] = assembly.range().any(|id| {
-            let instance = &scene.instances[id];
-            let carried = nodes.get(instance.node as usize).copied().unwrap_or(false);
-            carried || affected[id] || instance.motion != NONE || units[instance.mesh as usize] || appears(id)
-        });
-    }
-    units.split_off(meshes)
+    let of = |values: &[u32]| ids.iter().filter_map(|&id| values.get(id as usize).copied()).collect::<Vec<u32>>();
+    let transforms: Vec<Affine3> = ids.iter().map(|&id| pose.world_from_object[id as usize]).collect();
+    let input = TlasInput {
+        instances: &instances,
+        ids: &ids,
+        meshes: &of(pose.shown),
+        groups: None,
+        world_from_object: &transforms,
+        blas,
+        careful: pose.careful,
+    };
+    builder.build(input, quality, tlas);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Poser;
-    use glam::Vec3;
     use throng_abi::Hit;
-    use throng_scene::{Assembly, Motion, MotionPart, Phase};
+    use throng_scene::{Motion, MotionPart, NONE, Phase};
 
     #[test]
     fn only_assemblies_in_which_something_moves_are_built_anew() {

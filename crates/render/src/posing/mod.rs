@@ -2,6 +2,7 @@
 
 pub mod assemblies;
 pub mod deforming;
+pub mod divided;
 pub mod kept_trees;
 pub mod other_poses;
 pub mod pose;

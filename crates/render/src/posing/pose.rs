@@ -5,6 +5,7 @@ use crate::{
     labels::pass,
     posing::assemblies::{Assemblies, Pose},
     posing::deforming::DeformingMeshes,
+    posing::divided::{Divided, Divisions},
     posing::other_poses::{other_pose, other_poses},
 };
 use glam::{Affine3, Vec3};
@@ -13,9 +14,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_accel::{
-    Blas, InstanceGroups, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages,
-};
+use throng_accel::{Blas, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages};
 use throng_device::{Frame, OtherPose};
 use throng_picture::aov::Aov;
 use throng_scene::anim::{self, CameraPose, Moment, OrderedInstances, PosedTables, ShutterTime};
@@ -34,8 +33,10 @@ pub struct Poser {
     moment: Moment,
     /// Index of the mesh that each instance shows; empty if the scene has no palettes.
     shown: Vec<u32>,
-    /// Groups of neighbouring instances; none unless the scene is animated and has many instances.
-    grouped: Option<Arc<Grouped>>,
+    /// None if each frame's TLAS is built over all instances in the scene's order.
+    divisions: Option<Arc<Divisions>>,
+    /// The tree over the instances that move, where it is a part of a frame's TLAS.
+    moving: Tlas,
     world_from_object: Vec<Affine3>,
     /// Spacing of the possible origins of a frame's positions; `None` for positions in world space.
     grid: Option<f32>,
@@ -48,13 +49,6 @@ pub struct Poser {
     recent: Vec<Arc<Tlas>>,
     /// TLASes of instances that have been moved since, of which only the memory is of use.
     spare: Vec<Arc<Tlas>>,
-}
-
-/// Instances in the order of their groups. Neighbours in space are then neighbours in memory, which makes traversal in tree order
-/// cache-friendly. Doubles the memory of the scene's instances.
-struct Grouped {
-    instances: OrderedInstances,
-    groups: InstanceGroups,
 }
 
 /// Whether the TLAS is built again, and at which quality.
@@ -114,10 +108,8 @@ impl Poser {
         let (mut blas, deforming) =
             rayon::join(|| source.trees(&scene, layout), || DeformingMeshes::new(&scene, layout, &moment, source));
         deforming.place_trees(&scene, &mut blas);
-        let many = InstanceGroups::are_worth_it(scene.instances.len(), layout);
-        let grouped =
-            (scene.is_animated() && many && !scene.has_levels()).then(|| Arc::new(Grouped::new(&scene, layout, &blas)));
-        Self::with_trees(scene, layout, (Arc::new(blas), deforming), grouped)
+        let divisions = Divisions::new(&scene, layout, &blas).map(Arc::new);
+        Self::with_trees(scene, layout, (Arc::new(blas), deforming), divisions)
     }
 
     /// Selects the kind of the next frames.
@@ -139,7 +131,7 @@ impl Poser {
     /// Another poser of the scene for the same kind of frames, which shares the trees of meshes.
     pub fn sibling(&self) -> Self {
         let trees = (self.blas.clone(), self.deforming.clone());
-        let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.grouped.clone());
+        let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.divisions.clone());
         Self { settings: self.settings.clone(), grid: self.grid, ..sibling }
     }
 
@@ -147,7 +139,7 @@ impl Poser {
         scene: Arc<Scene>,
         layout: NodeLayout,
         (blas, deforming): (Arc<Vec<Arc<Blas>>>, DeformingMeshes),
-        grouped: Option<Arc<Grouped>>,
+        divisions: Option<Arc<Divisions>>,
     ) -> Self {
         // The TLAS builder reads the transforms in leaf order, so accesses may jump across memory.
         let mut world_from_object = Vec::new();
@@ -162,7 +154,8 @@ impl Poser {
             settings: PoseSettings::default(),
             moment: Moment::default(),
             shown: Vec::new(),
-            grouped,
+            divisions,
+            moving: Tlas::new(layout),
             world_from_object,
             grid: None,
             eye: None,
@@ -378,16 +371,22 @@ impl Poser {
         let time = self.shutter_time(number);
         let mut tlas = self.unused_tlas();
         let (scene, moment) = (&*self.scene, &self.moment);
+        let span = time.map_or([moment.time(); 2], |time| [time.at(0.0), time.at(1.0)]);
+        let divided = self.divisions.as_ref().map(|divisions| divisions.at(scene, self.layout, &self.blas, span));
+        // Any instance may be placed anew.
+        let is_placed = self.settings.placed.is_some();
+        let divided = divided.as_deref().filter(|divided| !is_placed || divided.still.is_empty());
+        let still = divided.map_or(&[][..], |divided| &divided.still);
         let transforms = &mut self.world_from_object;
-        let shown = anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
-        let (instances, ids, groups) = match (&shown, self.grouped.as_deref()) {
+        let shown = shown_instances(scene, moment, divided);
+        let (instances, ids, groups) = match (&shown, divided) {
             (Some(shown), _) => {
                 anim::ordered_transforms(scene, shown, moment, transforms);
                 (shown.instances(), shown.ids(), None)
             }
-            (None, Some(Grouped { instances, groups })) => {
-                anim::ordered_transforms(scene, instances, moment, transforms);
-                (instances.instances(), instances.ids(), Some(groups))
+            (None, Some(Divided { rebuilt, groups, .. })) => {
+                anim::ordered_transforms(scene, rebuilt, moment, transforms);
+                (rebuilt.instances(), rebuilt.ids(), groups.as_ref())
             }
             (None, None) => {
                 anim::world_transforms(scene, moment, transforms);
@@ -397,11 +396,12 @@ impl Poser {
         if !scene.palettes.is_empty() {
             anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
         }
+        let built = if still.is_empty() { &mut tlas } else { &mut self.moving };
         match time {
             Some(time) => {
-                anim::instance_shutter_keys(scene, instances, ids, time, &mut tlas.shutter);
+                anim::instance_shutter_keys(scene, instances, ids, time, &mut built.shutter);
             }
-            None => tlas.shutter.clear(),
+            None => built.shutter.clear(),
         }
         let input = TlasInput {
             instances,
@@ -412,7 +412,10 @@ impl Poser {
             blas: &self.blas,
             careful: self.settings.careful(scene),
         };
-        self.builder.build(input, quality, &mut tlas);
+        self.builder.build(input, quality, built);
+        if !still.is_empty() {
+            tlas.join(still, &mut self.moving);
+        }
         self.keep(tlas)
     }
 
@@ -434,6 +437,7 @@ impl Poser {
                 world_from_object: &self.world_from_object,
                 shown: &self.shown,
                 careful: self.settings.careful(&scene),
+                is_placed: self.settings.placed.is_some(),
             };
             let mut blas = self.blas.to_vec();
             assemblies.build(pose, &mut self.builder, &mut blas);
@@ -461,6 +465,16 @@ impl Poser {
     }
 }
 
+/// The instances of a frame's tree if some are hidden at `moment`; none if all are shown.
+fn shown_instances(scene: &Scene, moment: &Moment, divided: Option<&Divided>) -> Option<OrderedInstances> {
+    let Some(divided) = divided else {
+        return anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
+    };
+    let hidden = anim::hidden_instances(scene, moment);
+    let shown = divided.rebuilt.ids().iter().copied().filter(|id| hidden.binary_search(id).is_err());
+    (!hidden.is_empty()).then(|| OrderedInstances::new(scene, shown.collect()))
+}
+
 /// Spacing of the possible origins: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all digits of the
 /// instances' positions. The spacing is about a ten-thousandth of the extent of assemblies, or a thousand times the size of details. A
 /// slowly moving camera therefore seldom needs a new TLAS.
@@ -472,26 +486,6 @@ fn grid_of(size: f32, exponent: i32) -> f32 {
 fn place_close_to(eye: Vec3, grid: f32) -> Vec3 {
     let place = (eye / grid).round() * grid;
     if place.is_finite() { place } else { Vec3::ZERO }
-}
-
-impl Grouped {
-    /// Groups the instances by their positions in the first frame.
-    fn new(scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>]) -> Self {
-        let mut world_from_object = Vec::new();
-        let moment = Moment::of(scene, scene.settings.start);
-        anim::world_transforms(scene, &moment, &mut world_from_object);
-        let input = TlasInput {
-            instances: &scene.instances,
-            ids: &[],
-            meshes: &[],
-            groups: None,
-            world_from_object: &world_from_object,
-            blas,
-            careful: true,
-        };
-        let groups = TlasBuilder::default().group(input, layout);
-        Self { instances: OrderedInstances::new(scene, groups.order().to_vec()), groups }
-    }
 }
 
 #[cfg(test)]

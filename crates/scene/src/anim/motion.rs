@@ -267,6 +267,10 @@ fn keyframes(track: &Track<Keyframe>, rotations: Rotations, time: f64) -> Affine
 fn between(track: &Track<Keyframe>, i: usize, share: f64, rotations: Rotations) -> Keyframe {
     let (a, b) = (&track.keys[i].value, &track.keys[i + 1].value);
     let ease = track.keys[i + 1].ease;
+    // Interpolation would round, and what rests would move by the last bit.
+    if a == b && ease != Ease::CatmullRom && rotations != Rotations::Squad {
+        return *a;
+    }
     let t = ease.share(share) as f32;
     let along = |of: fn(&Keyframe) -> Vec3| match ease {
         Ease::CatmullRom => track.map(of).spline(i, share as f32),

@@ -33,7 +33,7 @@ use std::{
     sync::{Arc, Weak},
 };
 use throng_abi::{Params, RayTally};
-use throng_accel::Tlas;
+use throng_accel::{StillTree, Tlas};
 use throng_picture::aov::Aov;
 
 /// A place for a frame in flight. Work queued for the frame may use any of the slot's memory until the stream has passed it. So a slot accepts a
@@ -46,6 +46,8 @@ pub struct Slot {
     pub(super) records: Array,
     /// The TLAS in `units` and `records`, so that an unchanged one is uploaded once.
     pub(super) uploaded: Weak<Tlas>,
+    /// The trees over what stands still in `units` and `records`, which many TLASes have in common.
+    pub(super) uploaded_still: Vec<Weak<StillTree>>,
     /// Trees and shapes of a scene with deforming meshes.
     pub(super) pool: DeformingPool,
     pub(super) shapes: Shapes,
@@ -89,6 +91,7 @@ impl Slot {
             units: Array::default(),
             records: Array::default(),
             uploaded: Weak::new(),
+            uploaded_still: Vec::new(),
             pool: DeformingPool::default(),
             shapes: Shapes::default(),
             posed_tables: UploadedTables::default(),
@@ -184,7 +187,7 @@ impl Slot {
         // Memory of the work may be used again as soon as it is dropped.
         let idle = self.stream.synchronize();
         self.work = None;
-        self.uploaded = Weak::new();
+        (self.uploaded, self.uploaded_still) = (Weak::new(), Vec::new());
         self.lights.clear();
         idle
     }

@@ -3,14 +3,22 @@
 use super::Slot;
 use crate::{
     Accumulation, Frame, FrameSettings,
-    cuda::{memory::bytes_of, tables::scene::SceneTables},
+    cuda::{
+        memory::{Array, bytes_of},
+        tables::scene::SceneTables,
+    },
     light::LocalTree,
     records::material_tables::MaterialTables,
 };
 use cust::error::CudaResult;
 use std::sync::{Arc, Weak};
 use throng_abi::{InstanceRecord, NestLevel, Params, Unit, ViewRecord};
-use throng_accel::Tlas;
+use throng_accel::{Place, Tlas};
+
+/// Whether `held` refers to `wanted`.
+fn is_same<T>(held: &Weak<T>, wanted: &Arc<T>) -> bool {
+    held.as_ptr() == Arc::as_ptr(wanted) && held.strong_count() > 0
+}
 
 impl Slot {
     /// Queues the upload of the trees and shapes of a frame with deforming meshes. The slot must be idle.
@@ -87,24 +95,39 @@ impl Slot {
             starts[part + 1] = starts[part] + bytes.len();
         }
         let behind = starts[4] - records.len();
-        if self.uploaded.as_ptr() != Arc::as_ptr(tlas) || self.uploaded.strong_count() == 0 {
+        if !is_same(&self.uploaded, tlas) {
             self.uploaded = Weak::new();
+            let held = std::mem::take(&mut self.uploaded_still);
             // Some room to grow, because the tree of a moving scene changes its size from frame to frame.
+            let room = (self.units.bytes(), self.records.bytes());
             self.units.reserve_with_room(units.len())?;
             self.records.reserve_with_room(records.len() + behind)?;
-            self.staging.reserve_with_room(units.len() + records.len() + behind)?;
-            self.staging.fill(0, units);
-            self.staging.fill(units.len(), records);
-            for (bytes, start) in nested.iter().zip(starts) {
-                self.staging.fill(units.len() + start, bytes);
+            let keeps = room == (self.units.bytes(), self.records.bytes());
+            let kept = tlas.still.iter().zip(&held).take_while(|(still, held)| keeps && is_same(held, still));
+            let kept = kept.last().map(|(still, _)| still.end());
+            // The roots are always new.
+            let (first, next) = kept.map_or((0, 0), |end| (Place::FIRST.units, end.units));
+            let [first, next] = [first, next].map(|unit| unit * size_of::<Unit>());
+            let next_record = kept.map_or(0, |end| end.records) * size_of::<InstanceRecord>();
+            let of_units = [(0, &units[..first]), (next, &units[next..])];
+            let of_units = of_units.map(|(start, bytes)| (&self.units, start, bytes));
+            let of_records = [(next_record, &records[next_record..])].into_iter().chain(starts.into_iter().zip(nested));
+            let of_records = of_records.map(|(start, bytes)| (&self.records, start, bytes));
+            let copies: Vec<(&Array, usize, &[u8])> = of_units.into_iter().chain(of_records).collect();
+            self.staging.reserve_with_room(copies.iter().map(|(_, _, bytes)| bytes.len()).sum())?;
+            let mut staged = 0;
+            for (_, _, bytes) in &copies {
+                self.staging.fill(staged, bytes);
+                staged += bytes.len();
             }
-            let (staging, stream) = (&self.staging, &self.stream);
-            // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
-            unsafe {
-                self.units.write_later(0, staging, 0, units.len(), stream)?;
-                self.records.write_later(0, staging, units.len(), records.len() + behind, stream)?;
+            staged = 0;
+            for (array, start, bytes) in copies {
+                // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
+                unsafe { array.write_later(start, &self.staging, staged, bytes.len(), &self.stream)? };
+                staged += bytes.len();
             }
             self.uploaded = Arc::downgrade(tlas);
+            self.uploaded_still = tlas.still.iter().map(Arc::downgrade).collect();
         }
         params.trees.tlas_units = self.units.at::<Unit>(0);
         params.trees.instances = self.records.at::<InstanceRecord>(0);
