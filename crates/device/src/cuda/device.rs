@@ -11,6 +11,7 @@ use super::{
     tables::{
         blas_pool::StaticPool,
         scene::{SceneTables, TableLayout},
+        tlas::TlasUpload,
     },
     waves::stage_times,
 };
@@ -56,6 +57,8 @@ pub struct CudaDevice {
     pub(super) lights: LightCache,
     pub(super) posed: PosedCache,
     pub(super) pool: StaticPool,
+    /// The TLAS that all frames of a large scene share in which nothing moves.
+    pub(super) shared_tlas: TlasUpload,
     pub(super) slots: Vec<Slot>,
     /// Slots with frames under way, oldest first.
     pub(super) under_way: VecDeque<usize>,
@@ -97,6 +100,7 @@ impl CudaDevice {
                 lights: LightCache::default(),
                 posed: PosedCache::default(),
                 pool: StaticPool::default(),
+                shared_tlas: TlasUpload::default(),
                 slots,
                 under_way: VecDeque::new(),
                 ready: VecDeque::new(),
@@ -253,6 +257,7 @@ impl Device for CudaDevice {
             device.under_way.clear();
             device.ready.clear();
             device.scene = None;
+            device.shared_tlas.clear();
             device.lights = LightCache::default();
             device.pool = StaticPool::default();
             Ok(mem_get_info()?.0)

@@ -8,7 +8,8 @@ use super::{
     slot::Slot,
     start::Prepared,
     tables::{
-        blas_pool::tree_bytes, lights::tree_bytes as light_bytes, material_tables::tables_bytes, shutter::shutter_bytes,
+        blas_pool::tree_bytes, lights::tree_bytes as light_bytes, material_tables::tables_bytes,
+        shutter::shutter_bytes, tlas::is_shared,
     },
     waves::{Cut, PathNeeds},
 };
@@ -83,7 +84,7 @@ impl CudaDevice {
     fn free_bytes(&mut self) -> Result<usize, DeviceError> {
         self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
-            Ok(mem_get_info()?.0 + own)
+            Ok(mem_get_info()?.0 + own + device.shared_tlas.bytes_held())
         })
     }
 
@@ -104,7 +105,7 @@ impl CudaDevice {
         let Picture { frame, settings, delivery, .. } = of.picture;
         let (tlas, picture) = Slot::bytes(&frame.tlas, settings);
         let mut need = Need::default();
-        need.add("instances", tlas * 9 / 8 * SLOTS);
+        need.add("instances", tlas * 9 / 8 * if is_shared(frame) { 1 } else { SLOTS });
         need.add("motion", shutter_bytes(frame) * SLOTS);
         let halves = size_of::<u32>() * Accumulation::odd_words(settings);
         need.add("pictures", (picture + halves) * SLOTS);

@@ -5,7 +5,7 @@ use super::{
     denoise_filter::{GpuDenoiser, GpuFrame},
     device::{CudaDevice, no_scene},
     slot::{Task, event_now},
-    tables::blas_pool::tree_bytes,
+    tables::{blas_pool::tree_bytes, tlas::is_shared},
 };
 use crate::{
     Accumulation, AccumulationState, Delivery, DenoiseWanted, Device, DeviceError, Frame, FrameSettings, OwnRays,
@@ -96,8 +96,15 @@ impl CudaDevice {
         tables: Option<&MaterialTables>,
         params: &mut Params,
     ) -> CudaResult<()> {
+        let is_idle = self.slots.iter().all(|slot| slot.work.is_none());
         let slot = &mut self.slots[slot];
-        slot.upload(&frame.tlas, params)?;
+        // Frames under way may use another TLAS.
+        if is_shared(frame) && (is_idle || self.shared_tlas.holds(&frame.tlas)) {
+            slot.tlas.clear();
+            self.shared_tlas.upload_whole(&frame.tlas, params, &slot.stream)?;
+        } else {
+            slot.tlas.upload(&frame.tlas, params, &slot.stream)?;
+        }
         let Some(scene) = &self.scene else {
             return Ok(());
         };

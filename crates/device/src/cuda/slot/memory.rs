@@ -18,6 +18,7 @@ use crate::{
             scene::SceneTables,
             shapes::{Shapes, vertex_bytes},
             shutter::ShutterUpload,
+            tlas::TlasUpload,
             views::ViewUpload,
         },
         waves::{Chunk, Cut, Queues},
@@ -28,26 +29,17 @@ use cust::{
     error::CudaResult,
     stream::{Stream, StreamFlags},
 };
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Weak},
-};
+use std::{collections::VecDeque, sync::Arc};
 use throng_abi::{Params, RayTally};
-use throng_accel::{StillTree, Tlas};
+use throng_accel::Tlas;
 use throng_picture::aov::Aov;
 
 /// A place for a frame in flight. Work queued for the frame may use any of the slot's memory until the stream has passed it. So a slot accepts a
 /// frame only while it is idle, that is, without work. Work ends when its last event is past, or after waiting for the stream.
 pub struct Slot {
     pub stream: Stream,
-    /// Page-locked copies of data being uploaded.
-    pub(super) staging: Pinned,
-    pub(super) units: Array,
-    pub(super) records: Array,
-    /// The TLAS in `units` and `records`, so that an unchanged one is uploaded once.
-    pub(super) uploaded: Weak<Tlas>,
-    /// The trees over what stands still in `units` and `records`, which many TLASes have in common.
-    pub(super) uploaded_still: Vec<Weak<StillTree>>,
+    /// The TLAS of the frame, unless all frames share one.
+    pub tlas: TlasUpload,
     /// Trees and shapes of a scene with deforming meshes.
     pub(super) pool: DeformingPool,
     pub(super) shapes: Shapes,
@@ -87,11 +79,7 @@ impl Slot {
     pub fn new(spare: SparePinned, kept: Arc<KeptPool>) -> CudaResult<Self> {
         Ok(Self {
             stream: Stream::new(StreamFlags::NON_BLOCKING, None)?,
-            staging: Pinned::default(),
-            units: Array::default(),
-            records: Array::default(),
-            uploaded: Weak::new(),
-            uploaded_still: Vec::new(),
+            tlas: TlasUpload::default(),
             pool: DeformingPool::default(),
             shapes: Shapes::default(),
             posed_tables: UploadedTables::default(),
@@ -133,8 +121,9 @@ impl Slot {
 
     /// Bytes allocated on the GPU by this slot.
     pub fn bytes_held(&self) -> usize {
-        let own = [&self.units, &self.records, &self.film, &self.film_half, &self.pixels];
+        let own = [&self.film, &self.film_half, &self.pixels];
         own.iter().map(|array| array.bytes()).sum::<usize>()
+            + self.tlas.bytes_held()
             + self.queues.bytes_held()
             + self.pool.bytes_held()
             + self.shapes.bytes_held()
@@ -187,7 +176,7 @@ impl Slot {
         // Memory of the work may be used again as soon as it is dropped.
         let idle = self.stream.synchronize();
         self.work = None;
-        (self.uploaded, self.uploaded_still) = (Weak::new(), Vec::new());
+        self.tlas.forget();
         self.lights.clear();
         idle
     }

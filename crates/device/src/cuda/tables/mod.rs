@@ -6,4 +6,5 @@ pub mod material_tables;
 pub mod scene;
 pub mod shapes;
 pub mod shutter;
+pub mod tlas;
 pub mod views;
