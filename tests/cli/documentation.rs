@@ -88,7 +88,8 @@ def Scope "Cameras"
 const FRAMES: [(&str, &str); 1] = [("--layers albedo,normal,motion,variance", "40-60")];
 
 /// Scenes that take seconds to load, with replacements that make them small.
-const LARGE: [(&str, &[(&str, &str)]); 3] = [
+const LARGE: [(&str, &[(&str, &str)]); 4] = [
+    ("rush.ron", &[("count: 350000", "count: 350"), ("count: 42000", "count: 42"), ("cells: 520", "cells: 64")]),
     (
         "meadow.ron",
         &[
