@@ -66,13 +66,10 @@ impl StillTree {
     pub fn new(tlas: &Tlas, others: &[Arc<Self>]) -> Self {
         let place = end_of(others);
         let (root, units) = part(tlas, place);
-        let nodes = if tlas.tree.layout == NodeLayout::Compressed8 {
-            NodeArray::new(tlas.tree.layout)
-        } else {
-            let mut nodes = NodeArray::new(tlas.tree.layout);
+        let mut nodes = NodeArray::new(tlas.tree.layout);
+        if tlas.tree.layout != NodeLayout::Compressed8 {
             extend_nodes(&mut nodes, 0, &tlas.tree.nodes, place);
-            nodes
-        };
+        }
         let units = Buffer::copied(&units);
         let end = Place {
             nodes: place.nodes + nodes.count(),
@@ -94,7 +91,7 @@ fn end_of(still: &[Arc<StillTree>]) -> Place {
 }
 
 /// Number of trees at the start of both lists.
-pub fn common_trees(a: &[Arc<StillTree>], b: &[Arc<StillTree>]) -> usize {
+fn common_trees(a: &[Arc<StillTree>], b: &[Arc<StillTree>]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| Arc::ptr_eq(a, b)).count()
 }
 
