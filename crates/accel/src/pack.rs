@@ -123,6 +123,33 @@ impl Leaf<Surface<'_>> for TrianglePack {
         }
         bounds
     }
+
+    const KEPT: usize = 3 * PACK_SIZE as usize;
+
+    fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
+        for (lane, &prim) in self.prim.iter().enumerate() {
+            let named = if prim == NO_INDEX { self.prim[0] } else { prim };
+            for (corner, vertex) in surface.triangles[named as usize].into_iter().enumerate() {
+                vertices[corner * PACK_SIZE as usize + lane] = vertex;
+            }
+        }
+    }
+
+    #[inline]
+    fn fill_kept(&mut self, surface: &Surface<'_>, vertices: &[u32]) -> SimdBox {
+        let mut bounds = SimdBox::EMPTY;
+        let corners = self.vertices.iter_mut().zip(vertices.as_chunks::<{ PACK_SIZE as usize }>().0);
+        for (axes, vertices) in corners {
+            for (half, four) in vertices.as_chunks::<4>().0.iter().enumerate() {
+                let points = four.map(|vertex| surface.vector(vertex));
+                bounds = bounds.with_points(&points);
+                for (axis, row) in axes.iter_mut().zip(rows(points)) {
+                    axis[4 * half..4 * half + 4].copy_from_slice(&row.to_array());
+                }
+            }
+        }
+        bounds
+    }
 }
 
 impl Pack for SharedPack {
@@ -186,6 +213,40 @@ impl Leaf<Surface<'_>> for SharedPack {
                 }
             }
             bounds = bounds.with_points(&corners);
+        }
+        bounds
+    }
+
+    const KEPT: usize = SHARED_PACK_SIZE as usize;
+
+    /// Vertices in the order of their places. The places behind them have none.
+    fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
+        vertices.fill(NO_INDEX);
+        for (lane, prim) in named_in(&self.prim).enumerate() {
+            for (places, vertex) in self.corners.iter().zip(surface.triangles[prim as usize]) {
+                vertices[usize::from(places[lane])] = vertex;
+            }
+        }
+    }
+
+    #[inline]
+    fn fill_kept(&mut self, surface: &Surface<'_>, vertices: &[u32]) -> SimdBox {
+        let mut bounds = SimdBox::EMPTY;
+        for (first, four) in (0..).step_by(4).zip(vertices.as_chunks::<4>().0) {
+            let [x, y, z] = &mut self.vertices;
+            if four[3] != NO_INDEX {
+                let points = four.map(|vertex| surface.vector(vertex));
+                bounds = bounds.with_points(&points);
+                for (axis, row) in [x, y, z].into_iter().zip(rows(points)) {
+                    axis[first..first + 4].copy_from_slice(&row.to_array());
+                }
+                continue;
+            }
+            for (place, &vertex) in (first..).zip(four.iter().take_while(|&&vertex| vertex != NO_INDEX)) {
+                let point = surface.vector(vertex);
+                bounds = bounds.with_points(&[point]);
+                (x[place], y[place], z[place]) = (point.x, point.y, point.z);
+            }
         }
         bounds
     }

@@ -87,8 +87,12 @@ impl Primitives for Surface<'_> {
 
     fn prefetch_vertices(&self, triangle: u32) {
         for vertex in self.triangles[triangle as usize] {
-            prefetch(self.positions, vertex as usize);
+            self.prefetch_vertex(vertex);
         }
+    }
+
+    fn prefetch_vertex(&self, vertex: u32) {
+        prefetch(self.positions, vertex as usize);
     }
 }
 
@@ -97,7 +101,11 @@ impl Primitives for Strands<'_> {
     fn prefetch_indices(&self, _: u32) {}
 
     fn prefetch_vertices(&self, segment: u32) {
-        prefetch(self.points, segment as usize);
+        self.prefetch_vertex(segment);
+    }
+
+    fn prefetch_vertex(&self, vertex: u32) {
+        prefetch(self.points, vertex as usize);
     }
 }
 
@@ -121,8 +129,9 @@ impl Surface<'_> {
         [self.vector(a), self.vector(b), self.vector(c)]
     }
 
+    /// A vertex. The fourth component is meaningless.
     #[inline]
-    fn vector(&self, vertex: u32) -> Vec4 {
+    pub(super) fn vector(&self, vertex: u32) -> Vec4 {
         let first = 3 * vertex as usize;
         let rest = self.positions.as_flattened().get(first..);
         // Loads whole registers; only the last position has no float after it.

@@ -26,10 +26,13 @@ pub trait Primitives: Sync {
 
     /// Prefetches the vertices of a primitive.
     fn prefetch_vertices(&self, prim: u32);
+
+    /// Prefetches a vertex.
+    fn prefetch_vertex(&self, vertex: u32);
 }
 
 /// A leaf of primitives of type `P`: a pack, or a single one.
-pub trait Leaf<P>: Send {
+pub trait Leaf<P>: Send + Sync {
     /// Number of leaves ahead for which vertices are prefetched. Their indices are prefetched twice as far ahead.
     const AHEAD: usize;
 
@@ -38,6 +41,17 @@ pub trait Leaf<P>: Send {
 
     /// Writes what the leaf stores of its primitives, and returns the box around them.
     fn fill(&mut self, prims: &P) -> SimdBox;
+
+    /// Number of vertices that a plan keeps for each leaf, so that refits need not read the primitives; 0 for none.
+    const KEPT: usize = 0;
+
+    /// Writes the vertices of the leaf, [`Self::KEPT`] indices.
+    fn keep(&self, _: &P, _: &mut [u32]) {}
+
+    /// As [`Self::fill`], with the vertices from [`Self::keep`].
+    fn fill_kept(&mut self, prims: &P, _: &[u32]) -> SimdBox {
+        self.fill(prims)
+    }
 }
 
 /// The division of a tree into runs, computed once and used for each of its refits.
@@ -48,6 +62,8 @@ pub struct RefitPlan {
     top: Vec<u32>,
     /// The box of each item after the last refit.
     boxes: Vec<SimdBox>,
+    /// [`Leaf::KEPT`] vertices of each leaf.
+    vertices: Vec<u32>,
 }
 
 /// Items and leaves of a run. Outside the run, only `top` refers to them.
@@ -98,8 +114,16 @@ impl<I, L: Leaf<P>, P> TreePart<'_, I, L, P> {
 }
 
 /// Fills leaves in memory order. The primitives, which are in a different order, are prefetched.
-fn fill_leaves<L: Leaf<P>, P: Primitives>(leaves: &mut [L], prims: &P, boxes: &mut Vec<SimdBox>) {
+fn fill_leaves<L: Leaf<P>, P: Primitives>(leaves: &mut [L], vertices: &[u32], prims: &P, boxes: &mut Vec<SimdBox>) {
     boxes.clear();
+    if L::KEPT > 0 {
+        for (position, (leaf, own)) in leaves.iter_mut().zip(vertices.chunks_exact(L::KEPT)).enumerate() {
+            let near = (position + L::AHEAD) * L::KEPT;
+            vertices.get(near..near + L::KEPT).into_iter().flatten().for_each(|&vertex| prims.prefetch_vertex(vertex));
+            boxes.push(leaf.fill_kept(prims, own));
+        }
+        return;
+    }
     for position in 0..leaves.len() {
         if let Some(far) = leaves.get(position + 2 * L::AHEAD) {
             far.named().for_each(|prim| prims.prefetch_indices(prim));
@@ -143,11 +167,14 @@ impl RefitPlan {
             (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
         }
         top.sort_unstable();
-        Self { runs, top, boxes: vec![SimdBox::EMPTY; items.len()] }
+        Self { runs, top, boxes: vec![SimdBox::EMPTY; items.len()], vertices: Vec::new() }
     }
 
     pub fn bytes(&self) -> usize {
-        size_of_val(&self.runs[..]) + size_of_val(&self.top[..]) + size_of_val(&self.boxes[..])
+        size_of_val(&self.runs[..])
+            + size_of_val(&self.top[..])
+            + size_of_val(&self.boxes[..])
+            + size_of_val(&self.vertices[..])
     }
 
     /// Fills all leaves and calls `refit` for each item, children first. `refit` receives the position of the item in its part, updates the item, and
@@ -159,14 +186,23 @@ impl RefitPlan {
         prims: &P,
         refit: impl Fn(&mut TreePart<'_, I, L, P>, usize) -> (SimdBox, f32) + Sync,
     ) -> Refitted {
+        if L::KEPT > 0 && self.vertices.is_empty() {
+            self.vertices = vec![0; L::KEPT * leaves.len()];
+            let pairs = self.vertices.par_chunks_exact_mut(L::KEPT).zip(&*leaves).with_min_len(1024);
+            pairs.for_each(|(to, leaf)| leaf.keep(prims, to));
+        }
+        let vertices = std::mem::take(&mut self.vertices);
         let parts = self.parts(items, leaves, prims).into_par_iter();
         let sums: Vec<f64> = parts
             .map_init(Vec::new, |leaf_boxes, part| {
-                fill_leaves(part.leaves, prims, leaf_boxes);
+                let first = part.first_leaf as usize * L::KEPT;
+                let own = &vertices[first..first + part.leaves.len() * L::KEPT];
+                fill_leaves(part.leaves, own, prims, leaf_boxes);
                 let order = (0..part.items.len()).rev();
                 TreePart { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
+        self.vertices = vertices;
         let mut all =
             TreePart { items, prims, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
         let top = self.top.iter().rev().map(|&item| item as usize);
