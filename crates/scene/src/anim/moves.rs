@@ -35,7 +35,7 @@ pub fn moving_instances(scene: &Scene, span: Option<TimeSpan>) -> Vec<bool> {
     let levels = levels.map(|(index, range)| (Some(meshes + index), range)).rev();
     for (unit, range) in levels.chain([(None, scene.world())]) {
         for id in range.clone() {
-            moving[id] |= shown[scene.instances[id].mesh as usize];
+            moving[id] |= shown.get(scene.instances[id].mesh as usize).is_some_and(|moves| *moves);
         }
         unit.into_iter().for_each(|unit| shown[unit] = moving[range.clone()].contains(&true));
     }
