@@ -58,7 +58,7 @@ THRONG_DEVICE Vec3 other_position(const Params& params, const OtherFrame& other,
         local = a + (load3(mesh.vertices[corners.vertices[1]].position) - a) * hit.u + (load3(mesh.vertices[corners.vertices[2]].position) - a) * hit.v;
     }
     float world_from_object[12];
-    load_other_placement(params, other.transforms, hit, world_from_object);
+    load_other_placement(params, other, hit, world_from_object);
     return transform_point(world_from_object, local);
 }
 

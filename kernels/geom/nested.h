@@ -73,17 +73,23 @@ THRONG_INLINE void load_placement(const Params& params, const InstanceRecord& in
     else load_placement(params, instance, time, world_from_object, object_from_world);
 }
 
-// Loads world_from_object of the hit instance from transforms of all instances of the scene.
-THRONG_DEVICE void load_other_placement(const Params& params, const float* transforms, const Hit& hit, float* world_from_object) {
+// Loads the transform of an instance of the scene in another frame.
+THRONG_INLINE void load_other_matrix(const OtherFrame& other, uint32_t index, const InstanceRecord& record, float* own) {
+    const uint32_t place = other.places ? load_word(&other.places[index]) : index;
+    load_matrix(place == NO_INDEX ? record.world_from_object : other.transforms + 12 * uint64_t(place), own);
+}
+
+// Loads world_from_object of the hit instance in another frame.
+THRONG_DEVICE void load_other_placement(const Params& params, const OtherFrame& other, const Hit& hit, float* world_from_object) {
     if (!is_nested(params)) {
-        load_matrix(transforms + 12 * uint64_t(hit.instance), world_from_object);
+        load_other_matrix(other, hit.instance, params.trees.instances[hit.record], world_from_object);
         return;
     }
     load_identity(world_from_object);
     FinePoint origin{vec3(0.0f), vec3(0.0f)};
-    follow_number(params, hit.instance, hit.record, [&](uint32_t index, const InstanceRecord&) {
+    follow_number(params, hit.instance, hit.record, [&](uint32_t index, const InstanceRecord& record) {
         float own[12];
-        load_matrix(transforms + 12 * uint64_t(index), own);
+        load_other_matrix(other, index, record, own);
         origin = sum_of(origin, transform_offset(world_from_object, FinePoint{translation_of(own), vec3(0.0f)}, vec3(0.0f)));
         append_linear(world_from_object, own);
     });

@@ -161,8 +161,10 @@ border! {
     pub struct OtherFrame {
         pub camera: CameraRecord,
         pub reserved: [u32; 2],
-        /// `world_from_object` of every instance of the scene; null if only the camera moves.
+        /// `world_from_object` of the instances in `places`; null if only the camera moves.
         pub transforms: *const f32,
+        /// For each instance of the scene, the index of its transform, or `NO_INDEX` if it never moves; null if all have one.
+        pub places: *const u32,
         /// For each instance, the index of the mesh that it shows; null if these never change.
         pub shown: *const u32,
         pub meshes: *const MeshRecord,

@@ -28,5 +28,5 @@ upload! {
     TextureRecord: 1, 6;
     ExrChannel: 1, 4;
     DenoiseFrame: 3, 0;
-    FrameAovs: 27, 112;
+    FrameAovs: 30, 112;
 }

@@ -38,8 +38,10 @@ pub struct Frame {
 #[derive(Clone)]
 pub struct OtherPose {
     pub camera: CameraPose,
-    /// World transforms of all instances, in the scene's order; empty if only the camera ever moves.
+    /// World transforms of the instances in `places`; empty if only the camera ever moves.
     pub transforms: Vec<Affine3>,
+    /// For each instance of the scene, the index of its transform, or `NO_INDEX` if it never moves; none if all have one. Poses of a scene share it.
+    pub places: Option<Arc<Vec<u32>>>,
     /// For each instance, the index of the mesh that it shows; empty if these never change.
     pub shown: Vec<u32>,
     /// The deforming meshes, each once.
@@ -49,7 +51,7 @@ pub struct OtherPose {
 impl OtherPose {
     /// The pose of a scene in which only the camera ever moves.
     pub fn of_camera(camera: CameraPose) -> Self {
-        Self { camera, transforms: Vec::new(), shown: Vec::new(), shapes: Vec::new() }
+        Self { camera, transforms: Vec::new(), places: None, shown: Vec::new(), shapes: Vec::new() }
     }
 }
 

@@ -148,6 +148,9 @@ impl<'a> Elsewhere<'a> {
         if !self.transforms.is_empty() {
             record.transforms = self.transforms.as_ptr().cast();
         }
+        if let Some(places) = &self.pose.places {
+            record.places = places.as_ptr();
+        }
         if !self.pose.shown.is_empty() {
             record.shown = self.pose.shown.as_ptr();
         }

@@ -1,7 +1,7 @@
 //! AOVs of a frame in flight on the GPU: the memory that receives them, and the kernel's tables of neighbouring frames.
 
 use super::{
-    memory::{Array, Pinned, bytes_of},
+    memory::{Array, Pinned, bytes_of, is_same},
     tables::{
         scene::SceneTables,
         shapes::{Shapes, vertex_bytes},
@@ -39,13 +39,16 @@ pub struct AovMemory {
     /// Tables of name IDs, instances first, and the scene to which they belong.
     names: Array,
     named: Weak<Scene>,
+    /// The places of transforms, which frames share.
+    places: Array,
+    placed: Weak<Vec<u32>>,
 }
 
 impl AovMemory {
     /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
         let shapes = self.shapes.iter().map(Shapes::bytes_held);
-        let own = [&self.images, &self.sums, &self.shade_noise, &self.tables, &self.names];
+        let own = [&self.images, &self.sums, &self.shade_noise, &self.tables, &self.names, &self.places];
         own.iter().map(|array| array.bytes()).sum::<usize>() + shapes.sum::<usize>()
     }
 
@@ -123,20 +126,27 @@ impl AovMemory {
         mut record: FrameAovs,
         stream: &Stream,
     ) -> CudaResult<()> {
-        let mut bytes = Vec::new();
-        let head = size_of::<FrameAovs>().next_multiple_of(ALIGNMENT);
-        let mut places = Vec::new();
-        for pose in frame.others.iter().flat_map(|others| others.iter()) {
-            places.push(Places {
-                transforms: append(&mut bytes, head, bytes_of(&frame_aovs::transforms(pose))),
-                shown: append(&mut bytes, head, bytes_of(&pose.shown)),
-            });
-        }
-        self.tables.reserve_with_room(head + bytes.len())?;
+        let poses = || frame.others.iter().flat_map(|others| others.iter());
+        let mut end = size_of::<FrameAovs>();
+        let mut add = |bytes: usize| {
+            let start = end.next_multiple_of(ALIGNMENT);
+            end = start + bytes;
+            start
+        };
+        let tables_of: Vec<Tables> = poses()
+            .map(|pose| Tables {
+                transforms: add(pose.transforms.len() * size_of::<[f32; 12]>()),
+                shown: add(size_of_val(&pose.shown[..])),
+            })
+            .collect();
+        self.tables.reserve_with_room(end)?;
+        self.staging.reserve_with_room(end)?;
+        self.place(frame)?;
         let others = [&mut record.before, &mut record.after, &mut record.now];
-        let poses = frame.others.iter().flat_map(|others| others.iter());
-        for ((other, shapes), (pose, places)) in others.into_iter().zip(&mut self.shapes).zip(poses.zip(places)) {
-            point_at(other, pose, &places, &self.tables);
+        for ((other, shapes), (pose, own)) in others.into_iter().zip(&mut self.shapes).zip(poses().zip(&tables_of)) {
+            frame_aovs::fill_transforms(pose, &mut self.staging.bytes_mut()[own.transforms..]);
+            self.staging.fill(own.shown, bytes_of(&pose.shown));
+            point_at(other, pose, own, (&self.tables, &self.places));
             other.meshes = if pose.shapes.is_empty() {
                 tables.mesh_table()
             } else {
@@ -144,12 +154,20 @@ impl AovMemory {
                 shapes.meshes()
             };
         }
-        self.staging.reserve_with_room(head + bytes.len())?;
         self.staging.fill(0, bytes_of(&[record]));
-        self.staging.fill(head, &bytes);
-        let all = head + bytes.len();
         // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
-        unsafe { self.tables.write_later(0, &self.staging, 0, all, stream) }
+        unsafe { self.tables.write_later(0, &self.staging, 0, end, stream) }
+    }
+
+    /// Uploads the places of transforms, if there are others than before, and waits.
+    fn place(&mut self, frame: &Frame) -> CudaResult<()> {
+        let places = frame.others.as_ref().and_then(|others| others[0].places.as_ref());
+        let Some(places) = places.filter(|&places| !is_same(&self.placed, places)) else { return Ok(()) };
+        self.placed = Weak::new();
+        self.places.reserve(size_of_val(&places[..]))?;
+        self.places.write(0, bytes_of(places))?;
+        self.placed = Arc::downgrade(places);
+        Ok(())
     }
 
     /// Queues the copy of the AOVs in both `aovs` and `wanted` to page-locked memory, starting at offset `to`.
@@ -178,26 +196,21 @@ impl AovMemory {
 }
 
 /// Offsets in bytes of the tables of a neighbouring frame.
-struct Places {
+struct Tables {
     transforms: usize,
     shown: usize,
 }
 
-fn point_at(other: &mut OtherFrame, pose: &OtherPose, places: &Places, memory: &Array) {
+fn point_at(other: &mut OtherFrame, pose: &OtherPose, tables: &Tables, (memory, places): (&Array, &Array)) {
     if !pose.transforms.is_empty() {
-        other.transforms = memory.at(places.transforms);
+        other.transforms = memory.at(tables.transforms);
+    }
+    if pose.places.is_some() {
+        other.places = places.at(0);
     }
     if !pose.shown.is_empty() {
-        other.shown = memory.at(places.shown);
+        other.shown = memory.at(tables.shown);
     }
-}
-
-/// Appends a table, padded to the alignment, and returns its offset. `head` bytes precede `bytes`.
-fn append(bytes: &mut Vec<u8>, head: usize, table: &[u8]) -> usize {
-    let start = head + bytes.len();
-    bytes.extend_from_slice(table);
-    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
-    start
 }
 
 /// Bytes of the AOVs of a picture with `pixels` pixels.
@@ -217,6 +230,8 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings, 
             if pose.shapes.is_empty() { 0 } else { vertex_bytes(tables, &pose.shapes) + size_of_val(tables.meshes()) };
         9 * tables_of / 8 + shapes + 2 * ALIGNMENT
     };
+    let places = frame.others.as_ref().and_then(|others| others[0].places.as_ref());
+    let places = places.map_or(0, |places| size_of_val(&places[..]));
     let others = frame.others.iter().flat_map(|others| others.iter());
     let names =
         if has_names(settings) { tables.name_ids().instances.len() + tables.name_ids().materials.len() } else { 0 };
@@ -224,6 +239,7 @@ pub fn aov_bytes(tables: &SceneTables, frame: &Frame, settings: &FrameSettings, 
         + if keeps_layers { Accumulation::layers_words(settings) * size_of::<u32>() } else { 0 }
         + shade_bytes(settings)
         + others.map(other).sum::<usize>()
+        + places
         + names * size_of::<u32>()
         + 8 * ALIGNMENT
 }

@@ -13,7 +13,7 @@ use std::{
     mem,
     ops::Range,
     ptr,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Weak},
 };
 use throng_abi::Upload;
 use throng_base::sync::lock;
@@ -163,6 +163,11 @@ impl Array {
         // SAFETY: the assertion checked the range.
         unsafe { DeviceSlice::from_raw_parts(start, len) }
     }
+}
+
+/// Whether `held` refers to `wanted`.
+pub fn is_same<T>(held: &Weak<T>, wanted: &Arc<T>) -> bool {
+    held.as_ptr() == Arc::as_ptr(wanted) && held.strong_count() > 0
 }
 
 /// Page-locked host memory.

@@ -18,6 +18,7 @@ pub fn record(frame: &Frame, settings: &FrameSettings) -> FrameAovs {
             camera: camera_record(pose.map_or(&frame.camera, |pose| &pose.camera), aspect),
             reserved: [0; 2],
             transforms: null(),
+            places: null(),
             shown: null(),
             meshes: null(),
         }
@@ -70,7 +71,17 @@ pub fn aim(record: &mut FrameAovs, aov: Aov, values: *mut f32) {
     *target = values;
 }
 
-/// `world_from_object` of all instances, row-major.
+/// The transforms of a pose, row-major.
 pub fn transforms(pose: &OtherPose) -> Vec<[f32; 12]> {
     pose.transforms.par_iter().map(rows_from_affine).collect()
+}
+
+/// Writes the transforms of a pose to the start of `to`, row-major.
+#[cfg(throng_cuda)]
+pub fn fill_transforms(pose: &OtherPose, to: &mut [u8]) {
+    const ROWS: usize = size_of::<[f32; 12]>();
+    let to = to[..ROWS * pose.transforms.len()].par_chunks_exact_mut(ROWS);
+    to.zip(&pose.transforms).with_min_len(1024).for_each(|(to, transform)| {
+        to.copy_from_slice(bytemuck::bytes_of(&rows_from_affine(transform)));
+    });
 }

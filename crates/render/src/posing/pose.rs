@@ -6,12 +6,12 @@ use crate::{
     posing::assemblies::{Assemblies, Pose},
     posing::deforming::DeformingMeshes,
     posing::divided::{Divided, Divisions},
-    posing::other_poses::{other_pose, other_poses},
+    posing::other_poses::{Movers, other_pose_of, other_poses},
 };
 use glam::{Affine3, Vec3};
 use std::{
     mem::replace,
-    sync::Arc,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 use throng_accel::{Blas, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages};
@@ -49,6 +49,8 @@ pub struct Poser {
     recent: Vec<Arc<Tlas>>,
     /// TLASes of instances that have been moved since, of which only the memory is of use.
     spare: Vec<Arc<Tlas>>,
+    /// The instances that other poses have, once they are needed. Posers of a scene share them.
+    movers: Arc<OnceLock<Option<Movers>>>,
 }
 
 /// Whether the TLAS is built again, and at which quality.
@@ -132,7 +134,7 @@ impl Poser {
     pub fn sibling(&self) -> Self {
         let trees = (self.blas.clone(), self.deforming.clone());
         let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.divisions.clone());
-        Self { settings: self.settings.clone(), grid: self.grid, ..sibling }
+        Self { settings: self.settings.clone(), grid: self.grid, movers: self.movers.clone(), ..sibling }
     }
 
     fn with_trees(
@@ -163,6 +165,7 @@ impl Poser {
             last: None,
             recent: Vec::new(),
             spare: Vec::new(),
+            movers: Arc::default(),
         }
     }
 
@@ -350,12 +353,15 @@ impl Poser {
     fn other_poses(&self, number: u32) -> [OtherPose; 3] {
         let (scene, moment) = (&self.scene, &self.moment);
         let moves = self.shutter_time(number).is_some();
+        // Any instance may be placed anew.
+        let fixed = self.settings.placed.is_none() && scene.is_animated();
+        let movers = if fixed { self.movers.get_or_init(|| Movers::new(scene)).as_ref() } else { None };
         if self.settings.views.is_none() {
-            return other_poses(scene, moment, moves);
+            return other_poses(scene, moment, moves, movers);
         }
         let seen = [number.saturating_sub(1), number.saturating_add(1), number].map(|number| {
             let then = Moment::of(scene, self.time_of(number)).showing(moment).relative_to(moment.origin());
-            OtherPose { camera: self.camera(number, &then), ..other_pose(scene, &then) }
+            OtherPose { camera: self.camera(number, &then), ..other_pose_of(scene, &then, movers) }
         });
         if moves || scene.has_levels() {
             return seen;

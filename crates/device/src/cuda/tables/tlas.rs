@@ -2,7 +2,7 @@
 
 use crate::{
     Frame,
-    cuda::memory::{Array, Pinned, bytes_of},
+    cuda::memory::{Array, Pinned, bytes_of, is_same},
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::{Arc, Weak};
@@ -22,11 +22,6 @@ pub struct TlasUpload {
     uploaded: Weak<Tlas>,
     /// Its trees over what stands still, which other TLASes have, too.
     still: Vec<Weak<StillTree>>,
-}
-
-/// Whether `held` refers to `wanted`.
-fn is_same<T>(held: &Weak<T>, wanted: &Arc<T>) -> bool {
-    held.as_ptr() == Arc::as_ptr(wanted) && held.strong_count() > 0
 }
 
 /// Whether the TLAS of a frame is uploaded once for all frames in flight.
