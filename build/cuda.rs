@@ -35,18 +35,24 @@ pub fn build_driver_stub(out: &Path) {
         .compile("cuda");
 }
 
-/// Fat binaries of one source: for pictures without motion blur, for pictures with it, and for scenes with assemblies.
-const IMAGES: [(&str, &[&str]); 3] = [
-    ("kernels", &["-DTHRONG_MOTION=0"]),
-    ("kernels_moving", &["-DTHRONG_MOTION=1"]),
-    ("kernels_nested", &["-DTHRONG_MOTION=1", "-DTHRONG_NESTED=1"]),
+/// A fat binary, its source and definitions.
+type Image = (&'static str, &'static str, &'static [&'static str]);
+
+/// The kernels for pictures without motion blur, for pictures with it, and for scenes with assemblies, from one source; and the builder of TLASes.
+const IMAGES: [Image; 4] = [
+    ("kernels", RENDERING, &["-DTHRONG_MOTION=0"]),
+    ("kernels_moving", RENDERING, &["-DTHRONG_MOTION=1"]),
+    ("kernels_nested", RENDERING, &["-DTHRONG_MOTION=1", "-DTHRONG_NESTED=1"]),
+    ("kernels_tlas", "kernels/cuda/tlas_cuda.cu", &[]),
 ];
+const RENDERING: &str = "kernels/cuda/kernel_cuda.cu";
 
 /// The compilations of the kernels, running in other processes.
 pub struct Kernels(Vec<Compilation>);
 
 struct Compilation {
     nvcc: Child,
+    source: &'static str,
     log: PathBuf,
 }
 
@@ -76,11 +82,11 @@ impl Kernels {
         let architectures = architectures(&nvcc);
         let names: Vec<String> = architectures.iter().map(u32::to_string).collect();
         println!("cargo::rustc-env=THRONG_CUDA_BUILT={}", names.join(","));
-        let compilations = IMAGES.map(|(name, defines)| {
+        let compilations = IMAGES.map(|(name, source, defines)| {
             let [fatbin, log] = files(out, name);
             let mut command = command(&nvcc, &architectures, out);
-            command.args(defines).arg("-o").arg(&fatbin);
-            Compilation::start(command, log)
+            command.arg(source).args(defines).arg("-o").arg(&fatbin);
+            Compilation::start(command, source, log)
         });
         Self(compilations.into())
     }
@@ -88,7 +94,7 @@ impl Kernels {
     /// Exports that there are no kernels, with empty files.
     pub fn none(out: &Path) {
         println!("cargo::rustc-env=THRONG_CUDA_BUILT=");
-        for file in IMAGES.iter().flat_map(|(name, _)| files(out, name)) {
+        for file in IMAGES.iter().flat_map(|(name, ..)| files(out, name)) {
             write(&file, "");
         }
     }
@@ -100,21 +106,21 @@ impl Kernels {
 }
 
 impl Compilation {
-    fn start(mut command: Command, log: PathBuf) -> Self {
+    fn start(mut command: Command, source: &'static str, log: PathBuf) -> Self {
         let messages = File::create(&log).unwrap_or_else(|e| panic!("{}: {e}", log.display()));
         command.stdin(Stdio::null()).stderr(messages);
         // Cargo would parse nvcc's standard output as build instructions.
         command.stdout(Stdio::null());
         let nvcc = command.spawn();
         let nvcc = nvcc.unwrap_or_else(|e| panic!("cannot run {command:?}: {e}"));
-        Self { nvcc, log }
+        Self { nvcc, source, log }
     }
 
     fn finish(mut self) {
         let status = self.nvcc.wait().expect("nvcc is a child of this process");
         let messages = fs::read(&self.log).unwrap_or_default();
         let messages = String::from_utf8_lossy(&messages);
-        assert!(status.success(), "nvcc cannot compile kernels/cuda/kernel_cuda.cu ({status}):\n{messages}");
+        assert!(status.success(), "nvcc cannot compile {} ({status}):\n{messages}", self.source);
         for line in messages.lines().filter(|line| line.contains("warning")) {
             println!("cargo::warning={line}");
         }
@@ -129,7 +135,7 @@ fn files(out: &Path, name: &str) -> [PathBuf; 2] {
 fn command(nvcc: &Path, architectures: &[u32], out: &Path) -> Command {
     let mut command = Command::new(nvcc);
     command
-        .args(["-fatbin", "kernels/cuda/kernel_cuda.cu", "-I", "kernels", "-I"])
+        .args(["-fatbin", "-I", "kernels", "-I"])
         .arg(out)
         .args(["-std=c++17", "-O3", "-lineinfo", "--threads", "0"])
         // As on the CPU: the watertight triangle test relies on x·y - z·w being computed as written.

@@ -240,6 +240,21 @@ pub fn same_cases(cases: u32) -> Config {
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
 
+/// Rays from a cube of the size `from` to points of a cube of the size `to`, both around the origin.
+pub fn rays(random: &mut Random, count: usize, from: f32, to: f32) -> Vec<Ray> {
+    let mut one = || {
+        let origin = random.cube() * from;
+        ray(origin, random.cube() * to - origin)
+    };
+    (0..count).map(|_| one()).collect()
+}
+
+/// Whether two hits are the same to the bit, wherever the records of their instances are.
+pub fn is_same(a: &Hit, b: &Hit) -> bool {
+    let [a, b] = [a, b].map(|hit| Hit { record: 0, ..*hit });
+    bytemuck::bytes_of(&a) == bytemuck::bytes_of(&b)
+}
+
 pub fn ray(origin: Vec3, direction: Vec3) -> Ray {
     Ray { origin: origin.into(), t_min: 0.0, direction: direction.into(), t_max: f32::INFINITY }
 }

@@ -1,6 +1,6 @@
 //! Scenes in which most instances stand still, so that the tree of each frame is joined from two parts.
 
-use crate::common::{Random, ball, mesh, on_each_device, ray, scene, settings, sphere};
+use crate::common::{Random, ball, is_same, mesh, on_each_device, rays, scene, settings, sphere};
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use std::sync::Arc;
 use throng::scene::{
@@ -8,9 +8,10 @@ use throng::scene::{
     Placements, Rotations, Scene, Shutter, Track,
     rig::{Appearance, ShownBy},
 };
-use throng_abi::{Hit, Ray};
+use throng_abi::Hit;
 use throng_accel::NodeLayout;
 use throng_device::{Delivery, FrameSettings, RayKind};
+use throng_picture::aov::Aov;
 use throng_render::{PoseSettings, Poser};
 
 /// 600 things at rest and a hundred that spin, jump, or come and go among them.
@@ -78,13 +79,7 @@ fn now_and_then() -> Scene {
 #[test]
 fn what_rests_for_a_while_counts_as_still_meanwhile() {
     let scene = Arc::new(now_and_then());
-    let mut random = Random::new(4);
-    let rays: Vec<Ray> = (0..1000)
-        .map(|_| {
-            let origin = random.cube() * 9.0;
-            ray(origin, random.cube() * 6.0 - origin)
-        })
-        .collect();
+    let rays = rays(&mut Random::new(4), 1000, 9.0, 6.0);
     on_each_device(|device| {
         device.load(scene.clone()).unwrap();
         let mut posers = posers(&scene, device.node_layout(), &settings(8, 8, Integrator::Path));
@@ -101,8 +96,7 @@ fn what_rests_for_a_while_counts_as_still_meanwhile() {
             });
             assert_eq!((divided.1, whole.1), (vec![600, 600 + resting], vec![]), "{number}");
             for ((ray, a), b) in rays.iter().zip(&divided.0).zip(&whole.0) {
-                let same = [a, b].map(|hit| Hit { record: 0, ..*hit });
-                assert_eq!(bytemuck::bytes_of(&same[0]), bytemuck::bytes_of(&same[1]), "{number} {ray:?}");
+                assert!(is_same(a, b), "{number} {ray:?}: {a:?}, not {b:?}");
             }
         }
     });
@@ -132,13 +126,7 @@ fn posers(scene: &Arc<Scene>, layout: NodeLayout, settings: &FrameSettings) -> [
 
 #[test]
 fn hits_are_those_in_one_tree_over_all_instances() {
-    let mut random = Random::new(9);
-    let rays: Vec<Ray> = (0..1000)
-        .map(|_| {
-            let origin = random.cube() * 8.0;
-            ray(origin, random.cube() * 5.0 - origin)
-        })
-        .collect();
+    let rays = rays(&mut Random::new(9), 1000, 8.0, 5.0);
     for scene in [mostly_still(0), with_assemblies(mostly_still(1))].map(Arc::new) {
         on_each_device(|device| {
             device.load(scene.clone()).unwrap();
@@ -155,10 +143,7 @@ fn hits_are_those_in_one_tree_over_all_instances() {
                     for ((ray, a), b) in rays.iter().zip(&divided).zip(&whole) {
                         let same = match kind {
                             RayKind::Any => (a.t < 0.0) == (b.t < 0.0),
-                            RayKind::Closest => {
-                                bytemuck::bytes_of(&Hit { record: 0, ..*a })
-                                    == bytemuck::bytes_of(&Hit { record: 0, ..*b })
-                            }
+                            RayKind::Closest => is_same(a, b),
                         };
                         assert!(same, "{}, frame {number}, {kind:?}, {ray:?}: {a:?}, not {b:?}", device.describe());
                     }
@@ -172,7 +157,8 @@ fn hits_are_those_in_one_tree_over_all_instances() {
 fn pictures_with_and_without_motion_blur_are_those_of_one_tree() {
     let scenes = [mostly_still(5), with_assemblies(mostly_still(6))].map(Arc::new);
     for (scene, shutter) in scenes.iter().flat_map(|scene| [None, Shutter::centred(0.5).ok()].map(|it| (scene, it))) {
-        let settings = FrameSettings { samples: 2, shutter, ..settings(48, 32, Integrator::Path) };
+        let aovs = [Aov::Motion].into_iter().collect();
+        let settings = FrameSettings { samples: 2, shutter, aovs, ..settings(48, 32, Integrator::Path) };
         on_each_device(|device| {
             device.load(scene.clone()).unwrap();
             let mut posers = posers(scene, device.node_layout(), &settings);
@@ -183,6 +169,8 @@ fn pictures_with_and_without_motion_blur_are_those_of_one_tree() {
                     device.collect(&|| false).unwrap()
                 });
                 assert!(divided.pixels == whole.pixels, "{}, frame {number}", device.describe());
+                assert!(divided.aovs[0].values == whole.aovs[0].values, "{}, frame {number}", device.describe());
+                assert!(divided.aovs[0].values.iter().any(|&motion| motion != 0.0));
             }
         });
     }

@@ -11,6 +11,7 @@ mod films;
 mod fog;
 mod hair;
 mod integrators;
+mod left;
 mod lens;
 mod materials;
 mod media;

@@ -63,6 +63,14 @@ constants! {
     pub const COMPRESSED_STACK: u32 = 64;
     /// Traversal stack entries if assemblies contain assemblies: all levels of all trees on the longest path.
     pub const NESTED_STACK: u32 = 160;
+    /// Maximum number of levels of a TLAS that a GPU builds, without a common root above it, and number of rounds of merging that run on all of the GPU.
+    pub const TLAS_LEVELS: u32 = 31;
+    pub const TLAS_ROUNDS: u32 = 64;
+    /// Maximum number of trees below the common root of a TLAS.
+    pub const TLAS_PARTS: u32 = 3;
+    /// Number of cells along an edge of a face of the cube map that holds the extreme vertices of a mesh, and of all cells.
+    pub const SUPPORT_EDGE: u32 = 16;
+    pub const SUPPORT_CELLS: u32 = 1536;
     /// Maximum number of panes that a path passes after its last bounce.
     pub const PANES_BEYOND_BOUNCES: u32 = 16;
     /// Maximum nesting depth of assemblies.
@@ -222,16 +230,18 @@ constants! {
 mod denoise;
 mod launch;
 mod scene;
+mod tlas;
 mod trees;
 mod upload;
 
 pub use denoise::*;
 pub use launch::*;
 pub use scene::*;
+pub use tlas::*;
 pub use trees::*;
 pub use upload::Upload;
 
 /// The layouts of all structs. Each comes after the structs that it contains.
 pub fn layouts() -> impl Iterator<Item = &'static Layout> {
-    [trees::LAYOUTS, scene::LAYOUTS, denoise::LAYOUTS, launch::LAYOUTS].into_iter().flatten()
+    [trees::LAYOUTS, tlas::LAYOUTS, scene::LAYOUTS, denoise::LAYOUTS, launch::LAYOUTS].into_iter().flatten()
 }

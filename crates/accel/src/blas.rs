@@ -261,6 +261,12 @@ impl Blas {
         }
     }
 
+    /// The vertices that may be extreme in a direction, see [`MeshTree`](throng_abi::MeshTree): the start of each cell's blocks, and the blocks. None if they
+    /// are not known.
+    pub fn support_parts(&self) -> Option<(&[u32], &[f32])> {
+        self.support.as_ref().map(SupportMap::parts)
+    }
+
     /// Number of node levels on the longest path.
     pub fn depth(&self) -> u32 {
         match &self.shape {

@@ -41,6 +41,7 @@ pub use build::{
 pub use compressed::{
     blas::{CompressedLeaves, PoolOffset, pool_offsets},
     quantize::SLACK,
+    tlas::mesh_trees,
 };
 pub use curves::shape_of;
 pub use nested::{AssemblyTree, Nested};
@@ -53,5 +54,5 @@ pub use stored::TreeKey;
 #[cfg(feature = "forging")]
 pub use stored::forging;
 pub use surface::{Geometry, Strands, Surface};
-pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput};
+pub use tlas::{InstanceGroups, Tlas, TlasBuilder, TlasInput, Unbuilt};
 pub use validate::TreeError;

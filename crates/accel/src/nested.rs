@@ -119,7 +119,7 @@ impl Tlas {
     /// The record ranges of the world and of each assembly.
     pub fn level_records(&self) -> Vec<Range<usize>> {
         let inner = self.nested.iter().flat_map(|nested| &nested.levels[1..]).map(|level| level.first_record as usize);
-        let ends = inner.clone().chain([self.records.len()]);
+        let ends = inner.clone().chain([self.record_count()]);
         [0].into_iter().chain(inner).zip(ends).map(|(start, end)| start..end).collect()
     }
 

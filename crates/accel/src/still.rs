@@ -8,7 +8,7 @@ use crate::{
 };
 use glam::Vec3;
 use std::sync::Arc;
-use throng_abi::{CompressedNode, EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, Unit};
+use throng_abi::{CompressedNode, EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, PartRoot, TreeBox, Unit};
 use throng_base::math::Aabb;
 
 /// Maximum number of trees over instances that stand still in a TLAS.
@@ -39,7 +39,7 @@ struct Root {
 }
 
 /// A place in the arrays of a TLAS, as numbers of elements before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     nodes: usize,
     /// Number of units.
@@ -82,6 +82,17 @@ impl StillTree {
     /// Where its part of a TLAS ends. What is between [`Place::FIRST`] and there is equal in all TLASes with this tree.
     pub fn end(&self) -> Place {
         self.end
+    }
+
+    /// The root, for devices that join trees.
+    pub fn root(&self) -> PartRoot {
+        let Aabb { min, max } = self.root.bounds;
+        PartRoot { bounds: TreeBox { min: min.into(), max: max.into() }, unit: self.root.unit.words }
+    }
+
+    /// Its units and records, which end at [`Self::end`].
+    pub fn contents(&self) -> (&[Unit], &[InstanceRecord]) {
+        (&self.units, &self.records)
     }
 }
 
@@ -139,7 +150,7 @@ impl Tlas {
         }
         self.place_roots(still.iter().map(|tree| tree.root).chain([root]).collect(), is_compressed);
         std::mem::swap(&mut self.shutter, &mut moving.shutter);
-        (self.origin, self.nested) = (moving.origin, None);
+        (self.origin, self.nested, self.unbuilt) = (moving.origin, None, None);
         self.still = still.to_vec();
     }
 
@@ -190,7 +201,7 @@ fn placed<const N: usize>(node: &Wide<N>, place: Place) -> Wide<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Blas, Quality, TlasBuilder, TlasInput, validate::validate_tlas};
+    use crate::{Blas, Quality, TlasBuilder, TlasInput};
     use glam::Affine3;
     use std::{ops::Range, slice};
     use throng_base::math::hash_unit;
@@ -279,7 +290,7 @@ mod tests {
                     joined.join(&trees.collect::<Vec<_>>(), &mut own);
                     let ids = always.clone().chain(resting.into_iter().flat_map(|(ids, _)| ids.clone())).chain(moving);
                     let whole = Parts::new(ids, |id| if id < 1000 { 0 } else { time });
-                    validate_tlas(&joined, whole.input(&blas)).unwrap();
+                    joined.check(whole.input(&blas)).unwrap();
                     assert_eq!(joined.records.len(), whole.ids.len());
                 }
             }

@@ -10,9 +10,9 @@ use std::ops::Range;
 use throng_base::math::{Aabb, transformed_reach};
 
 /// Number of cells along one edge of a cube face, a power of two.
-const RESOLUTION: usize = 16;
+const RESOLUTION: usize = throng_abi::SUPPORT_EDGE as usize;
 /// Number of cells of a whole cube map.
-const CELLS: usize = 6 * RESOLUTION * RESOLUTION;
+const CELLS: usize = throng_abi::SUPPORT_CELLS as usize;
 /// Maximum number of vertices of meshes that are searched exhaustively.
 const SMALL: usize = 8;
 /// The number of blocks per cell is a multiple of this, so that the end of most loops over them is predictable.
@@ -181,6 +181,11 @@ impl SupportMap {
 
     /// Maximum sizes in bytes of starts and blocks.
     pub const MOST_BYTES: [usize; 2] = [(CELLS + 1) * size_of::<u32>(), CELLS * CROWD.div_ceil(4) * size_of::<Block>()];
+
+    /// The start of each cell's blocks, and the coordinates of their points, as in [`TlasBuild`](throng_abi::TlasBuild).
+    pub fn parts(&self) -> (&[u32], &[f32]) {
+        (&self.starts, bytemuck::cast_slice(&self.blocks))
+    }
 
     /// Whether there is a cell for every direction, and all blocks of each cell exist and are finite. Queries then stay inside the map, and at worst
     /// return a box that is too small.

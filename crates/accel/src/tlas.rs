@@ -14,6 +14,7 @@ use crate::{
     node::{NodeArray, NodeLayout, Tree},
     shutter,
     still::StillTree,
+    validate::{TreeError, validate_tlas},
 };
 use glam::{Affine3, DAffine3, DMat3, Vec3};
 use rayon::prelude::*;
@@ -26,7 +27,7 @@ use std::{
     },
     time::{Duration, Instant},
 };
-use throng_abi::{INSTANCE_IS_ASSEMBLY, INSTANCE_MOVES, InstanceRecord, Unit};
+use throng_abi::{INSTANCE_IS_ASSEMBLY, INSTANCE_MOVES, InstanceKind, InstanceRecord, Unit};
 use throng_base::math::{Aabb, rows_from_affine, stays_in_range};
 use throng_scene::Instance;
 use throng_scene::{ShutterKeys, ShutterSpan};
@@ -53,9 +54,18 @@ pub struct Tlas {
     pub nested: Option<Nested>,
     /// The trees over instances that stand still, if it is joined from several.
     pub still: Vec<Arc<StillTree>>,
+    /// The other instances, if a device builds the tree. There are then neither nodes nor records nor units.
+    pub unbuilt: Option<Unbuilt>,
     /// World-space point to which all positions are relative; the world's origin in scenes without assemblies.
     pub origin: Vec3,
     pub build_time: Duration,
+}
+
+/// Instances of a TLAS that a device builds, in the order of their records.
+#[derive(Default)]
+pub struct Unbuilt {
+    pub world_from_object: Vec<Affine3>,
+    pub kinds: Arc<Vec<InstanceKind>>,
 }
 
 /// Builds TLASes, with working memory that is kept from frame to frame.
@@ -63,16 +73,9 @@ pub struct Tlas {
 pub struct TlasBuilder {
     prims: Buffer<BuildPrim>,
     /// Data for the record of each instance besides its transform, stored compactly because it is read in leaf order.
-    kinds: Buffer<Kind>,
+    kinds: Buffer<InstanceKind>,
     arrangements: Buffer<Arrangement>,
     memory: BuildMemory,
-}
-
-#[derive(Clone, Copy)]
-struct Kind {
-    id: u32,
-    mesh: u32,
-    slot_base: u32,
 }
 
 /// Input of a TLAS: instance `i` has the transform `world_from_object[i]`, and mesh `m` has the tree `blas[m]`. Trees of assemblies follow the trees
@@ -132,6 +135,16 @@ impl TlasInput<'_> {
         self.meshes.get(instance).map_or(own, |mesh| *mesh)
     }
 
+    fn kind(&self, instance: usize) -> InstanceKind {
+        let slot_base = self.instances[instance].slot_base;
+        InstanceKind { instance: self.id(instance), mesh: self.mesh(instance), slot_base }
+    }
+
+    /// The data of each instance that do not depend on its transform.
+    pub fn kinds(&self) -> Vec<InstanceKind> {
+        (0..self.instances.len()).into_par_iter().with_min_len(RECORD_CHUNK).map(|i| self.kind(i)).collect()
+    }
+
     /// For each number, the position of its instance in the input.
     pub(super) fn positions(&self) -> HashMap<u32, usize> {
         (0..self.instances.len()).map(|position| (self.id(position), position)).collect()
@@ -161,14 +174,83 @@ impl Tlas {
             shutter: ShutterKeys::default(),
             nested: None,
             still: Vec::new(),
+            unbuilt: None,
             origin: Vec3::ZERO,
             build_time: Duration::ZERO,
         }
     }
 
+    /// Leaves the build over `instances` and the trees `still`, at most two, to a device. The transforms are exchanged with those of the last frame.
+    pub fn leave(
+        &mut self,
+        still: &[Arc<StillTree>],
+        kinds: Arc<Vec<InstanceKind>>,
+        world_from_object: &mut Vec<Affine3>,
+    ) {
+        let mut unbuilt = self.unbuilt.take().unwrap_or_default();
+        unbuilt.kinds = kinds;
+        std::mem::swap(&mut unbuilt.world_from_object, world_from_object);
+        // The root is unit 0.
+        let tree = Tree { root: 0, ..Tree::new(self.tree.layout) };
+        let (shutter, origin) = (std::mem::take(&mut self.shutter), self.origin);
+        let still = still.to_vec();
+        *self = Self { tree, shutter, origin, still, unbuilt: Some(unbuilt), ..Self::new(self.tree.layout) };
+    }
+
+    /// Checks that each instance of `input`, from which this TLAS was built, has exactly one leaf if it is visible, that children are inside their
+    /// parents, and that boxes enclose their instances.
+    ///
+    /// # Errors
+    /// The first contradiction that is found.
+    pub fn check(&self, input: TlasInput<'_>) -> Result<(), TreeError> {
+        validate_tlas(self, input)
+    }
+
     /// The box around all instances.
     pub fn bounds(&self) -> Aabb {
         self.tree.bounds
+    }
+
+    /// Number of records, also of instances whose tree a device builds.
+    pub fn record_count(&self) -> usize {
+        match &self.unbuilt {
+            Some(unbuilt) => self.first_unbuilt() + unbuilt.kinds.len(),
+            None => self.records.len(),
+        }
+    }
+
+    /// Index of the first record that a device makes.
+    fn first_unbuilt(&self) -> usize {
+        self.still.last().map_or(0, |last| last.end().records)
+    }
+
+    /// The mesh and the first material slot of record `index`.
+    pub fn kind(&self, index: usize) -> (u32, u32) {
+        match &self.unbuilt {
+            Some(unbuilt) if index >= self.first_unbuilt() => {
+                let kind = &unbuilt.kinds[index - self.first_unbuilt()];
+                (kind.mesh, kind.slot_base)
+            }
+            _ => {
+                let record = self.record(index);
+                (record.mesh, record.slot_base)
+            }
+        }
+    }
+
+    /// Record `index`, which a device may still have to make.
+    pub fn record(&self, index: usize) -> InstanceRecord {
+        let Some(unbuilt) = &self.unbuilt else { return self.records[index] };
+        let first = self.first_unbuilt();
+        if index >= first {
+            let (kind, transform) = (&unbuilt.kinds[index - first], &unbuilt.world_from_object[index - first]);
+            let mut made = record(kind, transform, stays_in_range(transform, Vec3::ZERO));
+            move_record(&mut made, self.shutter.span(index - first), false);
+            return made;
+        }
+        let after = self.still.partition_point(|tree| tree.end().records <= index);
+        let records = self.still[after].contents().1;
+        records[index + records.len() - self.still[after].end().records]
     }
 
     /// Bytes of nodes, units, records and keys.
@@ -189,6 +271,7 @@ impl TlasBuilder {
     pub fn build(&mut self, input: TlasInput<'_>, quality: Quality, tlas: &mut Tlas) {
         let start = Instant::now();
         tlas.still.clear();
+        tlas.unbuilt = None;
         self.collect_bounds(input, &tlas.shutter);
         if !(quality == Quality::High && self.build_refined(&mut tlas.tree)) {
             self.build_fast(input, &mut tlas.tree);
@@ -199,7 +282,7 @@ impl TlasBuilder {
         }
         tlas.build_time = start.elapsed();
         #[cfg(debug_assertions)]
-        crate::validate::validate_tlas(tlas, input).expect("a fresh TLAS is valid");
+        tlas.check(input).expect("a fresh TLAS is valid");
     }
 
     fn build_refined(&mut self, tree: &mut Tree) -> bool {
@@ -235,10 +318,10 @@ impl TlasBuilder {
             let bounds = input.bounds(i, shutter).unwrap_or(Aabb { min: Vec3::ZERO, max: Vec3::ZERO });
             BuildPrim::new(&bounds, i as u32)
         };
-        let kind = |i: usize| Kind { id: input.id(i), mesh: input.mesh(i), slot_base: input.instances[i].slot_base };
+        let kind = |i: usize| input.kind(i);
         let (all_prims, all_kinds) = (&mut self.prims, &mut self.kinds);
         let count = input.instances.len();
-        let fill = |prims: &mut [MaybeUninit<BuildPrim>], kinds: &mut [MaybeUninit<Kind>]| {
+        let fill = |prims: &mut [MaybeUninit<BuildPrim>], kinds: &mut [MaybeUninit<InstanceKind>]| {
             let pairs = prims.par_iter_mut().zip(kinds).with_min_len(512);
             pairs.enumerate().for_each(|(i, (to_prim, to_kind))| {
                 to_prim.write(prim(i));
@@ -290,14 +373,14 @@ impl TlasBuilder {
     }
 }
 
-fn record(kind: &Kind, world_from_object: &Affine3, visible: bool) -> InstanceRecord {
+fn record(kind: &InstanceKind, world_from_object: &Affine3, visible: bool) -> InstanceRecord {
     let object_from_world = inverse(world_from_object);
     let visible = visible && object_from_world.is_finite();
     InstanceRecord {
         object_from_world: rows_from_affine(&object_from_world),
         blas: kind.mesh,
         mask: if visible { u32::MAX } else { 0 },
-        instance: kind.id,
+        instance: kind.instance,
         flags: 0,
         world_from_object: rows_from_affine(world_from_object),
         slot_base: kind.slot_base,
@@ -360,7 +443,7 @@ mod tests {
             let mut tlas = Tlas::new(layout);
             let input = input(&moved, groups.order(), groups_or_none);
             builder.build(input, Quality::Fast, &mut tlas);
-            crate::validate::validate_tlas(&tlas, input).unwrap();
+            tlas.check(input).unwrap();
             tlas
         })
     }

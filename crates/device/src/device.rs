@@ -61,6 +61,11 @@ pub trait Device: Send {
         false
     }
 
+    /// Whether the device builds TLASes that were left to it.
+    fn builds_tlases(&self) -> bool {
+        false
+    }
+
     /// Whether the device supports [`Delivery::keeps_picture`].
     fn keeps_pictures(&self) -> bool {
         false

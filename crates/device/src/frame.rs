@@ -102,11 +102,12 @@ impl Frame {
         fog.map(|fog| fog.lifted(-self.tlas.origin.y))
     }
 
-    /// Checks that devices can render the frame.
+    /// Checks that devices can render the frame; `builds`: they build TLASes.
     ///
     /// # Errors
-    /// If the frame does not belong to `scene`, if its trees do not have this `layout`, or if nested compressed trees have too many levels.
-    pub(super) fn check(&self, scene: &Arc<Scene>, layout: NodeLayout) -> Result<(), DeviceError> {
+    /// If the frame does not belong to `scene`, if its trees do not have this `layout` or are not built, or if nested compressed trees have too many
+    /// levels.
+    pub(super) fn check(&self, scene: &Arc<Scene>, layout: NodeLayout, builds: bool) -> Result<(), DeviceError> {
         let levels = self.tlas.tree.depth + self.blas.iter().map(|blas| blas.depth()).max().unwrap_or(0);
         if layout == NodeLayout::Compressed8 && self.tlas.nested.is_some() && levels > NESTED_STACK {
             let message = format!(
@@ -114,7 +115,8 @@ impl Frame {
             );
             return Err(DeviceError::Failed(message));
         }
-        if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout {
+        let is_built = self.tlas.unbuilt.is_none() || builds;
+        if Arc::ptr_eq(&self.scene, scene) && self.tlas.tree.layout == layout && is_built {
             return Ok(());
         }
         let message = "the frame is of another scene than was loaded, or has trees for other devices";

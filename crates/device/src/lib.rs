@@ -24,6 +24,8 @@ mod progress;
 mod rays;
 mod records;
 mod rendered;
+#[cfg(any(throng_cuda, feature = "probe"))]
+mod tlas_build;
 
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};
 pub use cpu::{CpuDevice, DenoiseFilter, Developer, FrameLayers};

@@ -131,6 +131,10 @@ impl Device for MultiDevice {
         self.members.iter().all(|m| m.device.makes_blocks())
     }
 
+    fn builds_tlases(&self) -> bool {
+        self.members.iter().all(|m| m.device.builds_tlases())
+    }
+
     fn keeps_pictures(&self) -> bool {
         self.members.iter().all(|m| m.device.keeps_pictures())
     }

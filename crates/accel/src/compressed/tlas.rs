@@ -13,18 +13,7 @@ use crate::{
 };
 use rayon::prelude::*;
 use std::sync::Arc;
-use throng_abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshKeys, NO_INDEX, Unit};
-
-/// The part of an instance unit that all instances of a mesh share.
-#[derive(Clone, Copy)]
-struct MeshTree {
-    root: u32,
-    keys: MeshKeys,
-    /// Whether the mesh can be hit.
-    solid: bool,
-    /// As in [`InstanceUnit`].
-    reach: f32,
-}
+use throng_abi::{EMPTY_CHILD, InstanceRecord, InstanceUnit, LEAF, MeshTree, NO_INDEX, Unit};
 
 /// Replaces `tlas.units` by the compressed form of `tlas.tree`, whose leaves are the instances of `tlas.records`. Leaves of hidden records are
 /// removed from the tree; `some_hidden` is false if there are none.
@@ -35,10 +24,10 @@ pub fn compress_tlas(tlas: &mut Tlas, blas: &[Arc<Blas>], some_hidden: bool, arr
     let Some(nodes) = wide_nodes(&mut tlas.tree) else {
         return;
     };
-    if some_hidden || meshes.iter().any(|m| !m.solid) {
+    if some_hidden || meshes.iter().any(|m| m.solid == 0) {
         prune(nodes, |leaf| {
             let record = &records[leaf as usize];
-            record.mask == 0 || !meshes[record.mesh as usize].solid
+            record.mask == 0 || meshes[record.mesh as usize].solid == 0
         });
     }
     arrange_all(nodes, LeafKind::Units, arrangements);
@@ -47,25 +36,37 @@ pub fn compress_tlas(tlas: &mut Tlas, blas: &[Arc<Blas>], some_hidden: bool, arr
     write_units(nodes, arrangements, ahead, unit, &mut tlas.units);
 }
 
-fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
+/// What the instances of each mesh have in common.
+pub fn mesh_trees(blas: &[Arc<Blas>]) -> Vec<MeshTree> {
     let pairs = blas.iter().zip(pool_offsets(blas));
-    pairs
-        .map(|(blas, offset)| {
-            let (root, solid, reach) = match &blas.shape {
-                BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0.0),
-                BlasShape::CompressedCurves { units, profile, .. } => {
-                    (offset.units, !units.is_empty(), -(shape_of(*profile) as f32))
-                }
-                BlasShape::Sphere => (NO_INDEX, true, 0.0),
-                BlasShape::Triangles { .. } | BlasShape::Curves { .. } => (NO_INDEX, false, 0.0),
-                // The address of its units is set once all trees are joined.
-                BlasShape::Assembly(tree) => {
-                    (0, !tree.tlas.units.is_empty(), blas.bounds.magnitude().max(f32::MIN_POSITIVE))
-                }
-            };
-            MeshTree { root, keys: blas.keys(), solid, reach }
-        })
-        .collect()
+    let trees = pairs.zip(0..).map(|((blas, offset), mesh)| {
+        let (root, solid, reach) = match &blas.shape {
+            BlasShape::Compressed { units, .. } => (offset.units, !units.is_empty(), 0.0),
+            BlasShape::CompressedCurves { units, profile, .. } => {
+                (offset.units, !units.is_empty(), -(shape_of(*profile) as f32))
+            }
+            BlasShape::Sphere => (NO_INDEX, true, 0.0),
+            BlasShape::Triangles { .. } | BlasShape::Curves { .. } => (NO_INDEX, false, 0.0),
+            // The address of its units is set once all trees are joined.
+            BlasShape::Assembly(tree) => {
+                (0, !tree.tlas.units.is_empty(), blas.bounds.magnitude().max(f32::MIN_POSITIVE))
+            }
+        };
+        let keys = blas.keys();
+        MeshTree {
+            min: blas.bounds.min.into(),
+            max: blas.bounds.max.into(),
+            root,
+            mesh_segments: keys.segments,
+            mesh_leaves: if reach < 0.0 { mesh } else { keys.leaves },
+            reach,
+            solid: solid.into(),
+            support: NO_INDEX,
+            cells: 0,
+            reserved: 0,
+        }
+    });
+    trees.collect()
 }
 
 /// Removes leaves from the tree. Nodes that lose all children stay; rays find nothing in them.
@@ -90,8 +91,8 @@ fn instance_unit(records: &[InstanceRecord], leaf: u32, meshes: &[MeshTree]) -> 
         record: leaf,
         segments: record.segments,
         first_key: record.first_key,
-        mesh_segments: mesh.keys.segments,
-        mesh_leaves: if mesh.reach < 0.0 { record.mesh } else { mesh.keys.leaves },
+        mesh_segments: mesh.mesh_segments,
+        mesh_leaves: mesh.mesh_leaves,
         reach: mesh.reach,
     })
 }

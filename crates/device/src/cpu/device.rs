@@ -158,7 +158,7 @@ impl CpuDevice {
     /// Creates the launch for kernels that trace a frame.
     pub(super) fn prepare<'a>(&'a self, frame: &'a Frame, shining: Shining) -> Result<Launch<'a>, DeviceError> {
         let tables = self.tables()?;
-        frame.check(&tables.scene, self.node_layout())?;
+        frame.check(&tables.scene, self.node_layout(), self.builds_tlases())?;
         Ok(Launch::new(tables, frame, shining, self.cached_tlas))
     }
 }

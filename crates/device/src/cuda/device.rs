@@ -12,6 +12,7 @@ use super::{
         blas_pool::StaticPool,
         scene::{SceneTables, TableLayout},
         tlas::TlasUpload,
+        tlas_build::TlasScratch,
     },
     waves::stage_times,
 };
@@ -59,6 +60,7 @@ pub struct CudaDevice {
     pub(super) pool: StaticPool,
     /// The TLAS that all frames of a large scene share in which nothing moves.
     pub(super) shared_tlas: TlasUpload,
+    pub(super) tlas_scratch: TlasScratch,
     pub(super) slots: Vec<Slot>,
     /// Slots with frames under way, oldest first.
     pub(super) under_way: VecDeque<usize>,
@@ -101,6 +103,7 @@ impl CudaDevice {
                 posed: PosedCache::default(),
                 pool: StaticPool::default(),
                 shared_tlas: TlasUpload::default(),
+                tlas_scratch: TlasScratch::default(),
                 slots,
                 under_way: VecDeque::new(),
                 ready: VecDeque::new(),
@@ -242,6 +245,10 @@ impl Device for CudaDevice {
         true
     }
 
+    fn builds_tlases(&self) -> bool {
+        true
+    }
+
     fn has_stages(&self) -> bool {
         true
     }
@@ -258,6 +265,7 @@ impl Device for CudaDevice {
             device.ready.clear();
             device.scene = None;
             device.shared_tlas.clear();
+            device.tlas_scratch.clear();
             device.lights = LightCache::default();
             device.pool = StaticPool::default();
             Ok(mem_get_info()?.0)
@@ -364,8 +372,9 @@ impl Device for CudaDevice {
         let (tables, _) = self.own_tables(frame).ok_or_else(no_scene)?;
         let mut times = vec![Duration::ZERO; passes.max(1) as usize];
         self.with_slot(0, "tracing", |device| {
-            device.kernels.prepare(&params, frame.tlas.nested.is_some())?;
+            device.kernels.prepare(&params, &frame.tlas)?;
             device.upload(0, frame, tables.as_ref(), &mut params)?;
+            device.build_tlas(0, &params)?;
             let slices = rays.chunks(RAYS_PER_LAUNCH).zip(hits.chunks_mut(RAYS_PER_LAUNCH));
             for (rays, hits) in slices {
                 device.trace_slice(&params, kind == RayKind::Any, rays, hits, &mut times)?;

@@ -1,7 +1,7 @@
 //! The compiled kernels, and the GPUs that can run them.
 
 #[cfg(throng_cuda)]
-pub use throng_kernels_cuda::{moving as moving_image, nested as nested_image, still as image};
+pub use throng_kernels_cuda::{moving as moving_image, nested as nested_image, still as image, tlas as tlas_image};
 
 #[cfg(throng_cuda)]
 const BUILT: &str = throng_kernels_cuda::ARCHITECTURES;
@@ -41,5 +41,6 @@ mod tests {
         assert_eq!(image().is_empty(), architectures().is_empty());
         assert_eq!(moving_image().is_empty(), image().is_empty());
         assert_eq!(nested_image().is_empty(), image().is_empty());
+        assert_eq!(tlas_image().is_empty(), image().is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! The kernels of one GPU, by name, and the number of resident blocks of the persistent kernels.
 
-use super::image::{image, moving_image, nested_image};
+use super::image::{image, moving_image, nested_image, tlas_image};
 use cust::{
     device::{Device, DeviceAttribute},
     error::CudaResult,
@@ -10,27 +10,33 @@ use cust::{
 };
 use std::{ffi::c_void, sync::Arc};
 use throng_abi::Params;
+use throng_accel::Tlas;
 
 /// Threads per block of kernels that use one thread per item.
 const ITEM_THREADS: u32 = 128;
 
-/// The kernels for pictures without motion blur. The kernels for motion blur and for scenes with assemblies are loaded on first use.
+/// The kernels for pictures without motion blur. The kernels for motion blur, for scenes with assemblies and for building TLASes are loaded on first
+/// use.
 pub struct KernelSets {
     gpu: Device,
     pub still: Arc<Kernels>,
     moving: Option<Kernels>,
     nested: Option<Kernels>,
+    trees: Option<TreeKernels>,
 }
 
 impl KernelSets {
     /// Loads the kernels for pictures without motion blur. The GPU's context must be current.
     pub fn load(gpu: Device) -> CudaResult<Self> {
-        Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None, nested: None })
+        Ok(Self { gpu, still: Arc::new(Kernels::load(gpu, image())?), moving: None, nested: None, trees: None })
     }
 
-    /// Loads the kernels that a frame needs; `nested` is true for scenes with assemblies. The GPU's context must be current.
-    pub fn prepare(&mut self, params: &Params, nested: bool) -> CudaResult<()> {
-        if nested {
+    /// Loads the kernels that a frame needs. The GPU's context must be current.
+    pub fn prepare(&mut self, params: &Params, tlas: &Tlas) -> CudaResult<()> {
+        if tlas.unbuilt.is_some() && self.trees.is_none() {
+            self.trees = Some(TreeKernels::load(self.still.multiprocessors())?);
+        }
+        if tlas.nested.is_some() {
             if self.nested.is_none() {
                 self.nested = Some(Kernels::load(self.gpu, nested_image())?);
             }
@@ -38,6 +44,11 @@ impl KernelSets {
             self.moving = Some(Kernels::load(self.gpu, moving_image())?);
         }
         Ok(())
+    }
+
+    /// The kernels that build TLASes, if they are loaded.
+    pub fn trees(&self) -> Option<&TreeKernels> {
+        self.trees.as_ref()
     }
 
     /// Returns the kernels for a frame with these parameters. [`Self::prepare`] must have loaded them.
@@ -193,13 +204,61 @@ impl Kernels {
         stream: &Stream,
         arguments: &[*mut c_void],
     ) -> CudaResult<()> {
-        if blocks == 0 {
-            return Ok(());
-        }
-        let function = self.module.get_function(name)?;
         // SAFETY: guaranteed by the caller.
-        unsafe { stream.launch(&function, blocks, threads, 0, arguments) }
+        unsafe { launch(&self.module, name, blocks, threads, stream, arguments) }
     }
+}
+
+/// The kernels that build TLASes.
+pub struct TreeKernels {
+    module: Module,
+    multiprocessors: u32,
+}
+
+impl TreeKernels {
+    fn load(multiprocessors: u32) -> CudaResult<Self> {
+        Ok(Self { module: Module::from_fatbin(tlas_image(), &[])?, multiprocessors })
+    }
+
+    pub fn multiprocessors(&self) -> u32 {
+        self.multiprocessors
+    }
+
+    /// Launches a kernel; does nothing for 0 blocks.
+    ///
+    /// # Safety
+    /// As for [`Kernels::launch_items`].
+    pub unsafe fn launch(
+        &self,
+        name: &str,
+        blocks: u32,
+        threads: u32,
+        stream: &Stream,
+        arguments: &[*mut c_void],
+    ) -> CudaResult<()> {
+        // SAFETY: guaranteed by the caller.
+        unsafe { launch(&self.module, name, blocks, threads, stream, arguments) }
+    }
+}
+
+/// Launches a kernel of a module; does nothing for 0 blocks.
+///
+/// # Safety
+/// As for [`Kernels::launch_items`].
+unsafe fn launch(
+    module: &Module,
+    name: &str,
+    blocks: u32,
+    threads: u32,
+    stream: &Stream,
+    arguments: &[*mut c_void],
+) -> CudaResult<()> {
+    if blocks == 0 {
+        return Ok(());
+    }
+    let function = module.get_function(name)?;
+    // SAFETY: guaranteed by the caller.
+    unsafe { stream.launch(&function, blocks, threads, 0, arguments) }
 }
 
 #[cfg(test)]

@@ -147,6 +147,13 @@ impl Array {
         unsafe { target.set_8_async(0, stream) }
     }
 
+    /// Queues filling a range of bytes with zeros.
+    pub fn clear_range_later(&self, range: Range<usize>, stream: &Stream) -> CudaResult<()> {
+        let mut target = self.range(range.start, range.len());
+        // SAFETY: as above.
+        unsafe { target.set_8_async(0, stream) }
+    }
+
     /// Copies the first bytes to `data` and waits.
     pub fn read(&self, data: &mut [u8]) -> CudaResult<()> {
         self.read_range(0, data)
@@ -210,6 +217,24 @@ impl Pinned {
             .par_chunks_mut(COPY_CHUNK)
             .zip(data.par_chunks(COPY_CHUNK))
             .for_each(|(to, from)| to.copy_from_slice(from));
+    }
+
+    /// Copies data into this memory, and queues the copies from there to places in arrays. Queued work must neither use the arrays nor this memory, which
+    /// must stay as it is until the stream has passed the copies.
+    pub fn send(&mut self, copies: &[(&Array, usize, &[u8])], stream: &Stream) -> CudaResult<()> {
+        self.reserve_with_room(copies.iter().map(|(_, _, bytes)| bytes.len()).sum())?;
+        let mut staged = 0;
+        for (_, _, bytes) in copies {
+            self.fill(staged, bytes);
+            staged += bytes.len();
+        }
+        staged = 0;
+        for (array, start, bytes) in copies {
+            // SAFETY: guaranteed by the caller.
+            unsafe { array.write_later(*start, self, staged, bytes.len(), stream)? };
+            staged += bytes.len();
+        }
+        Ok(())
     }
 }
 

@@ -19,6 +19,7 @@ use crate::{
     exr::exr_bytes,
     kept::KeptLayout,
     records::{material_tables::has_panes, params::pixel_items},
+    tlas_build::scratch_bytes,
 };
 use cust::memory::mem_get_info;
 use throng_abi::PANES_BEYOND_BOUNCES;
@@ -84,7 +85,7 @@ impl CudaDevice {
     fn free_bytes(&mut self) -> Result<usize, DeviceError> {
         self.with("asking for free memory", |device| {
             let own: usize = device.slots.iter().map(Slot::bytes_held).sum();
-            Ok(mem_get_info()?.0 + own + device.shared_tlas.bytes_held())
+            Ok(mem_get_info()?.0 + own + device.shared_tlas.bytes_held() + device.tlas_scratch.bytes_held())
         })
     }
 
@@ -106,6 +107,8 @@ impl CudaDevice {
         let (tlas, picture) = Slot::bytes(&frame.tlas, settings);
         let mut need = Need::default();
         need.add("instances", tlas * 9 / 8 * if is_shared(frame) { 1 } else { SLOTS });
+        let unbuilt = frame.tlas.unbuilt.as_ref().map_or(0, |unbuilt| scratch_bytes(unbuilt.kinds.len()));
+        need.add("builds of trees over instances", unbuilt * 9 / 8);
         need.add("motion", shutter_bytes(frame) * SLOTS);
         let halves = size_of::<u32>() * Accumulation::odd_words(settings);
         need.add("pictures", (picture + halves) * SLOTS);

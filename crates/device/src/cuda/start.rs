@@ -58,7 +58,7 @@ impl CudaDevice {
     /// Parameters of a launch for a frame, without a picture.
     pub(super) fn params(&self, frame: &Frame) -> Result<Params, DeviceError> {
         let scene = self.scene()?;
-        frame.check(scene.scene(), self.node_layout())?;
+        frame.check(scene.scene(), self.node_layout(), self.builds_tlases())?;
         let mut params = Params {
             scene: scene.params(),
             tables: scene.table_params(),
@@ -103,7 +103,7 @@ impl CudaDevice {
             slot.tlas.clear();
             self.shared_tlas.upload_whole(&frame.tlas, params, &slot.stream)?;
         } else {
-            slot.tlas.upload(&frame.tlas, params, &slot.stream)?;
+            slot.tlas.upload(frame, &mut self.tlas_scratch, params, &slot.stream)?;
         }
         let Some(scene) = &self.scene else {
             return Ok(());
@@ -112,6 +112,13 @@ impl CudaDevice {
             slot.upload_tables(scene, tables, params)?;
         }
         if frame.shapes.is_empty() { Ok(()) } else { slot.deform(scene, frame, params) }
+    }
+
+    /// Queues the build of the TLAS, if the GPU builds it. Its instances and their motion keys must have been uploaded.
+    pub(super) fn build_tlas(&mut self, slot: usize, params: &Params) -> CudaResult<()> {
+        let slot = &mut self.slots[slot];
+        let Some(kernels) = self.kernels.trees() else { return Ok(()) };
+        slot.tlas.build((&mut self.tlas_scratch, kernels), params.keys.instances, &slot.stream)
     }
 
     /// Returns the tree over the lights inside the scene in this frame; `None` if lights are not sampled.
@@ -165,11 +172,13 @@ impl CudaDevice {
     }
 
     /// Queues the upload of a picture's data, and prepares its memory for AOVs.
-    fn upload_picture(&mut self, slot: usize, of: &Prepared, params: &mut Params) -> CudaResult<()> {
+    fn upload_picture(&mut self, index: usize, of: &Prepared, params: &mut Params) -> CudaResult<()> {
         let Picture { frame, settings, delivery, views } = of.picture;
-        self.upload(slot, frame, of.tables.as_ref(), params)?;
-        let slot = &mut self.slots[slot];
+        self.upload(index, frame, of.tables.as_ref(), params)?;
+        let slot = &mut self.slots[index];
         slot.upload_shutter_keys(frame, settings, params)?;
+        self.build_tlas(index, params)?;
+        let slot = &mut self.slots[index];
         slot.upload_views(views, params)?;
         if let Some(lights) = &of.lights {
             slot.light(lights, params)?;
@@ -216,7 +225,7 @@ impl CudaDevice {
         let sums = film.filter(|(film, _)| held.is_none() || film.copy() != held);
         let sums = sums.map(|(film, _)| film.host()).transpose()?;
         self.with_slot(index, "starting a frame", |device| {
-            device.kernels.prepare(&params, frame.tlas.nested.is_some())?;
+            device.kernels.prepare(&params, &frame.tlas)?;
             let started = event_now(&device.slots[index].stream)?;
             device.upload_picture(index, &of, &mut params)?;
             let task = Task {

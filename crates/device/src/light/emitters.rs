@@ -5,6 +5,7 @@ use glam::{Affine3, DVec3, Vec3};
 use rayon::prelude::*;
 use std::{f32::consts::PI, ops::Range, sync::Arc};
 use throng_abi::{EmitterTable, EmitterTriangle, InstanceRecord};
+use throng_accel::Tlas;
 use throng_base::math::Aabb;
 use throng_scene::{Mesh, Scene, Shape, TriangleMesh};
 use throng_scene::{ShutterKeys, ShutterSpan};
@@ -61,11 +62,15 @@ pub struct PosedEmitters<'a> {
 }
 
 impl PosedEmitters<'_> {
-    /// The leaf of an instance of a mesh, given its record; none if it emits no light. `keys` contains the shutter keys of the record.
-    pub fn leaf(&self, index: u32, record: &InstanceRecord, keys: &ShutterKeys) -> Option<LightLeaf> {
-        let table = self.emitters.emission_of(record)?;
+    /// The leaf of an instance of a mesh, given the index of its record; none if it emits no light.
+    pub fn leaf(&self, index: u32, tlas: &Tlas) -> Option<LightLeaf> {
+        let table = self.emitters.emission_of(tlas.kind(index as usize))?;
+        let record = tlas.record(index as usize);
+        if record.mask == 0 {
+            return None;
+        }
         let emissions = self.deformed.as_deref().unwrap_or(&self.emitters.emissions);
-        let bounds = emissions.get(table)?.over_shutter(record, keys)?;
+        let bounds = emissions.get(table)?.over_shutter(&record, &tlas.shutter)?;
         Some(LightLeaf { bounds, record: index, table: table as u32 })
     }
 }
@@ -108,14 +113,15 @@ impl Emitters {
         PosedEmitters { emitters: self, deformed, tables }
     }
 
-    fn emission_of(&self, record: &InstanceRecord) -> Option<usize> {
-        let range = self.of_mesh.get(record.mesh as usize)?;
-        if range.is_empty() || record.mask == 0 {
+    /// The emission of instances of a mesh whose material slots start at `slot_base`.
+    fn emission_of(&self, (mesh, slot_base): (u32, u32)) -> Option<usize> {
+        let range = self.of_mesh.get(mesh as usize)?;
+        if range.is_empty() {
             return None;
         }
         let first = range.start as usize;
         let emissions = &self.emissions[first..range.end as usize];
-        let place = emissions.binary_search_by_key(&record.slot_base, |emission| emission.slot_base);
+        let place = emissions.binary_search_by_key(&slot_base, |emission| emission.slot_base);
         place.ok().map(|place| first + place)
     }
 

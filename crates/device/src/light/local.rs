@@ -40,7 +40,7 @@ impl LocalTree {
             // Records are in the order of the TLAS, which differs between devices. The tree must not depend on it.
             leaves.par_sort_unstable_by_key(|leaf| match &tlas.nested {
                 Some(nested) => nested.indices[leaf.record as usize],
-                None => tlas.records[leaf.record as usize].instance,
+                None => tlas.record(leaf.record as usize).instance,
             });
             if level == 0 {
                 leaves.extend((0..).zip(lights).filter_map(|(record, light)| {
@@ -52,7 +52,7 @@ impl LocalTree {
         let root = levels.first()?.as_ref()?.root;
         let joined = Joined::new(levels, tlas);
         let shines = joined.emitters.iter().any(|emitter| emitter.table != NO_INDEX);
-        let emitter_of = if shines { emitters_of_records(&joined.emitters, tlas.records.len()) } else { Vec::new() };
+        let emitter_of = if shines { emitters_of_records(&joined.emitters, tlas.record_count()) } else { Vec::new() };
         Some(Self { nodes: joined.nodes, emitters: joined.emitters, emitter_of, tables: posed.tables, root })
     }
 
@@ -104,10 +104,8 @@ pub fn no_local_lights() -> LocalLights {
 /// The leaves of the emissive instances of a level. `levels` must contain the trees of the assemblies that the level places.
 fn leaves(posed: &PosedEmitters<'_>, tlas: &Tlas, range: Range<usize>, levels: &[Option<LightTree>]) -> Vec<LightLeaf> {
     let leaf = |index: usize| {
-        let record = &tlas.records[index];
-        if record.flags & INSTANCE_IS_ASSEMBLY == 0 {
-            return posed.leaf(index as u32, record, &tlas.shutter);
-        }
+        let assembly = tlas.records.get(index).filter(|record| record.flags & INSTANCE_IS_ASSEMBLY != 0);
+        let Some(record) = assembly else { return posed.leaf(index as u32, tlas) };
         let inner = levels[record.slot_base as usize].as_ref().filter(|_| record.mask != 0)?;
         let bounds = over_shutter(record, &tlas.shutter, |transform| inner.placed(transform))?;
         Some(LightLeaf { bounds, record: index as u32, table: EMITTER_IS_ASSEMBLY })

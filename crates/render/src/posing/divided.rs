@@ -75,6 +75,11 @@ impl Divisions {
         Some(Self { whole, stretches })
     }
 
+    /// The division for instances that may be anywhere; none if some count as standing still.
+    pub fn of_placed(&self) -> Option<Arc<Divided>> {
+        self.whole.still.is_empty().then(|| self.whole.clone())
+    }
+
     /// The division for a frame that shows the times of `span`.
     pub fn at(&self, scene: &Scene, layout: NodeLayout, blas: &[Arc<Blas>], span: TimeSpan) -> Arc<Divided> {
         let own = self.stretches.as_ref().and_then(|stretches| {
@@ -99,6 +104,16 @@ impl Divisions {
         });
         own.unwrap_or_else(|| self.whole.clone())
     }
+}
+
+/// The instances of a frame's tree if some are hidden at `moment`; none if all are shown.
+pub fn shown_instances(scene: &Scene, moment: &Moment, divided: Option<&Divided>) -> Option<OrderedInstances> {
+    let Some(divided) = divided else {
+        return anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
+    };
+    let hidden = anim::hidden_instances(scene, moment);
+    let shown = divided.rebuilt.ids().iter().copied().filter(|id| hidden.binary_search(id).is_err());
+    (!hidden.is_empty()).then(|| OrderedInstances::new(scene, shown.collect()))
 }
 
 /// Whether trees over `still` instances pay.

@@ -4,6 +4,7 @@ pub mod assemblies;
 pub mod deforming;
 pub mod divided;
 pub mod kept_trees;
+pub mod left;
 pub mod other_poses;
 pub mod pose;
 pub mod pose_settings;

@@ -5,7 +5,8 @@ use crate::{
     labels::pass,
     posing::assemblies::{Assemblies, Pose},
     posing::deforming::DeformingMeshes,
-    posing::divided::{Divided, Divisions},
+    posing::divided::{Divided, Divisions, shown_instances},
+    posing::left::LeftKinds,
     posing::other_poses::{Movers, other_pose_of, other_poses},
 };
 use glam::{Affine3, Vec3};
@@ -17,7 +18,7 @@ use std::{
 use throng_accel::{Blas, NodeLayout, Quality, RefitStats, Tlas, TlasBuilder, TlasInput, reserve_huge_pages};
 use throng_device::{Frame, OtherPose};
 use throng_picture::aov::Aov;
-use throng_scene::anim::{self, CameraPose, Moment, OrderedInstances, PosedTables, ShutterTime};
+use throng_scene::anim::{self, CameraPose, Moment, PosedTables, ShutterTime};
 use throng_scene::{Integrator, Placements, Scene, Shutter, View};
 
 /// Poses frames of one scene. The BLAS of each rigid mesh is built once.
@@ -49,6 +50,7 @@ pub struct Poser {
     recent: Vec<Arc<Tlas>>,
     /// TLASes of instances that have been moved since, of which only the memory is of use.
     spare: Vec<Arc<Tlas>>,
+    left: LeftKinds,
     /// The instances that other poses have, once they are needed. Posers of a scene share them.
     movers: Arc<OnceLock<Option<Movers>>>,
 }
@@ -165,6 +167,7 @@ impl Poser {
             last: None,
             recent: Vec::new(),
             spare: Vec::new(),
+            left: LeftKinds::default(),
             movers: Arc::default(),
         }
     }
@@ -378,10 +381,11 @@ impl Poser {
         let mut tlas = self.unused_tlas();
         let (scene, moment) = (&*self.scene, &self.moment);
         let span = time.map_or([moment.time(); 2], |time| [time.at(0.0), time.at(1.0)]);
-        let divided = self.divisions.as_ref().map(|divisions| divisions.at(scene, self.layout, &self.blas, span));
-        // Any instance may be placed anew.
-        let is_placed = self.settings.placed.is_some();
-        let divided = divided.as_deref().filter(|divided| !is_placed || divided.still.is_empty());
+        let division = self.divisions.as_ref().and_then(|divisions| match self.settings.placed {
+            Some(_) => divisions.of_placed(),
+            None => Some(divisions.at(scene, self.layout, &self.blas, span)),
+        });
+        let divided = division.as_deref();
         let still = divided.map_or(&[][..], |divided| &divided.still);
         let transforms = &mut self.world_from_object;
         let shown = shown_instances(scene, moment, divided);
@@ -402,7 +406,8 @@ impl Poser {
         if !scene.palettes.is_empty() {
             anim::shown_meshes(scene, instances, ids, moment, &mut self.shown);
         }
-        let built = if still.is_empty() { &mut tlas } else { &mut self.moving };
+        let is_left = self.settings.leaves(scene, instances.len());
+        let built = if still.is_empty() || is_left { &mut tlas } else { &mut self.moving };
         match time {
             Some(time) => {
                 anim::instance_shutter_keys(scene, instances, ids, time, &mut built.shutter);
@@ -418,6 +423,12 @@ impl Poser {
             blas: &self.blas,
             careful: self.settings.careful(scene),
         };
+        if is_left {
+            let changes = shown.is_some() || !self.shown.is_empty();
+            let kinds = self.left.of(input, division.clone(), changes);
+            tlas.leave(still, kinds, &mut self.world_from_object);
+            return self.keep(tlas);
+        }
         self.builder.build(input, quality, built);
         if !still.is_empty() {
             tlas.join(still, &mut self.moving);
@@ -469,16 +480,6 @@ impl Poser {
         self.recent.push(tlas.clone());
         tlas
     }
-}
-
-/// The instances of a frame's tree if some are hidden at `moment`; none if all are shown.
-fn shown_instances(scene: &Scene, moment: &Moment, divided: Option<&Divided>) -> Option<OrderedInstances> {
-    let Some(divided) = divided else {
-        return anim::shown_instances(scene, moment).map(|ids| OrderedInstances::new(scene, ids));
-    };
-    let hidden = anim::hidden_instances(scene, moment);
-    let shown = divided.rebuilt.ids().iter().copied().filter(|id| hidden.binary_search(id).is_err());
-    (!hidden.is_empty()).then(|| OrderedInstances::new(scene, shown.collect()))
 }
 
 /// Spacing of the possible origins: `size`, rounded down to a power of two, times 2^`exponent`. A power of two keeps all digits of the

@@ -9,6 +9,9 @@ use throng_scene::{Integrator, Placements, Scene, Shutter, Views, rig::RefitPoli
 /// threads, and saves about a sixth of the 3 ns that tracing a path takes.
 const PATHS_FOR_CARE: u64 = 20;
 
+/// Minimum number of instances of a TLAS that is left to a device. Launching a build takes as long as building a smaller one here.
+const FEWEST_LEFT: usize = 1 << 14;
+
 /// The kind of frames that a [`Poser`](crate::Poser) poses. The default is frames for separate ray queries: single moments in world space,
 /// with the scene's own materials.
 #[derive(Clone, Debug)]
@@ -37,6 +40,9 @@ pub struct PoseSettings {
     pub paths: Option<u64>,
     /// Whether frames are also posed for labels.
     pub labels: bool,
+    /// Whether TLASes over many moving instances are left to the device, see [`Device::builds_tlases`](throng_device::Device::builds_tlases). Their records
+    /// are not available on the host.
+    pub leaves_tlases: bool,
 }
 
 impl Default for PoseSettings {
@@ -52,6 +58,7 @@ impl Default for PoseSettings {
             close_to_camera: false,
             paths: None,
             labels: false,
+            leaves_tlases: false,
         }
     }
 }
@@ -69,9 +76,15 @@ impl PoseSettings {
         Self { paths: Some(paths), ..Self::of(settings) }
     }
 
+    /// Whether a TLAS over `instances` of `scene` is left to the device.
+    pub(crate) fn leaves(&self, scene: &Scene, instances: usize) -> bool {
+        self.leaves_tlases && instances >= FEWEST_LEFT && !self.careful(scene)
+    }
+
     /// Whether the TLASes of `scene` are built carefully.
     pub(crate) fn careful(&self, scene: &Scene) -> bool {
         let many = |paths| paths > PATHS_FOR_CARE * scene.instances.len() as u64;
-        !scene.is_animated() || self.integrator.scales_with_bounds() || self.paths.is_none_or(many)
+        let moves = scene.is_animated() || self.placed.is_some();
+        !moves || self.integrator.scales_with_bounds() || self.paths.is_none_or(many)
     }
 }

@@ -61,6 +61,7 @@ pub(super) fn measure(
         refit: job.refit,
         views: job.views.clone(),
         placed: job.placed.clone(),
+        leaves_tlases: device.builds_tlases(),
         ..settings
     });
     Exposures::measure(job, device, (poser, known), stop)

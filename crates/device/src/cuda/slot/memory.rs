@@ -19,6 +19,7 @@ use crate::{
             shapes::{Shapes, vertex_bytes},
             shutter::ShutterUpload,
             tlas::TlasUpload,
+            tlas_build::built_bytes,
             views::ViewUpload,
         },
         waves::{Chunk, Cut, Queues},
@@ -115,7 +116,10 @@ impl Slot {
     pub fn bytes(tlas: &Tlas, settings: &FrameSettings) -> (usize, usize) {
         let film = size_of::<u32>() * Accumulation::words(settings);
         let nested = tlas.nested.as_ref().map_or(0, |nested| nested.bytes());
-        let tlas = size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]) + nested;
+        let tlas = match &tlas.unbuilt {
+            Some(_) => built_bytes(tlas),
+            None => size_of_val(&tlas.units[..]) + size_of_val(&tlas.records[..]) + nested,
+        };
         (tlas, film + settings.film_pixels() * settings.pixel_bytes())
     }
 

@@ -7,4 +7,5 @@ pub mod scene;
 pub mod shapes;
 pub mod shutter;
 pub mod tlas;
+pub mod tlas_build;
 pub mod views;

@@ -1,5 +1,6 @@
 //! A TLAS on the GPU.
 
+use super::tlas_build::{Building, TlasScratch};
 use crate::{
     Frame,
     cuda::memory::{Array, Pinned, bytes_of, is_same},
@@ -15,13 +16,14 @@ const FEWEST_SHARED: usize = 1 << 16;
 
 #[derive(Default)]
 pub struct TlasUpload {
-    units: Array,
-    records: Array,
-    staging: Pinned,
+    pub(super) units: Array,
+    pub(super) records: Array,
+    pub(super) staging: Pinned,
     /// The TLAS in `units` and `records`, so that an unchanged one is uploaded once.
-    uploaded: Weak<Tlas>,
+    pub(super) uploaded: Weak<Tlas>,
     /// Its trees over what stands still, which other TLASes have, too.
-    still: Vec<Weak<StillTree>>,
+    pub(super) still: Vec<Weak<StillTree>>,
+    pub(super) building: Building,
 }
 
 /// Whether the TLAS of a frame is uploaded once for all frames in flight.
@@ -37,7 +39,7 @@ impl TlasUpload {
 
     /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
-        self.units.bytes() + self.records.bytes()
+        self.units.bytes() + self.records.bytes() + self.building.bytes_held()
     }
 
     /// Frees the memory. No work may use it.
@@ -48,11 +50,30 @@ impl TlasUpload {
     /// Marks the memory as empty, so that the next TLAS is uploaded.
     pub fn forget(&mut self) {
         (self.uploaded, self.still) = (Weak::new(), Vec::new());
+        self.building.forget();
     }
 
-    /// Copies a TLAS to page-locked memory and queues its upload, unless it is uploaded already, and sets its addresses in `params`. Work that was queued
-    /// before must not use this memory.
-    pub fn upload(&mut self, tlas: &Arc<Tlas>, params: &mut Params, stream: &Stream) -> CudaResult<()> {
+    /// Copies the TLAS of a frame to page-locked memory and queues its upload, unless it is uploaded already, and sets its addresses in `params`. If the
+    /// GPU builds it, [`Self::build`] must follow. Work that was queued before must not use this memory.
+    pub fn upload(
+        &mut self,
+        frame: &Frame,
+        scratch: &mut TlasScratch,
+        params: &mut Params,
+        stream: &Stream,
+    ) -> CudaResult<()> {
+        let tlas = &frame.tlas;
+        match &tlas.unbuilt {
+            Some(_) if self.holds(tlas) => {}
+            Some(unbuilt) => self.upload_instances((frame, unbuilt), scratch, stream)?,
+            None => return self.upload_built(tlas, params, stream),
+        }
+        params.trees.tlas_units = self.units.at::<Unit>(0);
+        params.trees.instances = self.records.at::<InstanceRecord>(0);
+        Ok(())
+    }
+
+    fn upload_built(&mut self, tlas: &Arc<Tlas>, params: &mut Params, stream: &Stream) -> CudaResult<()> {
         let (units, records) = (bytes_of(&tlas.units), bytes_of(&tlas.records));
         // Levels, numbers, records and indices of instances follow the records. Their sizes are multiples of a word.
         let nested = tlas.nested.as_ref().map_or([&[][..]; 4], |nested| nested.parts());
@@ -64,6 +85,7 @@ impl TlasUpload {
         if !self.holds(tlas) {
             let held = std::mem::take(&mut self.still);
             self.uploaded = Weak::new();
+            self.building.forget();
             // Some room to grow, because the tree of a moving scene changes its size from frame to frame.
             let room = self.bytes_held();
             self.units.reserve_with_room(units.len())?;
@@ -80,18 +102,7 @@ impl TlasUpload {
             let of_records = [(next_record, &records[next_record..])].into_iter().chain(starts.into_iter().zip(nested));
             let of_records = of_records.map(|(start, bytes)| (&self.records, start, bytes));
             let copies: Vec<(&Array, usize, &[u8])> = of_units.into_iter().chain(of_records).collect();
-            self.staging.reserve_with_room(copies.iter().map(|(_, _, bytes)| bytes.len()).sum())?;
-            let mut staged = 0;
-            for (_, _, bytes) in &copies {
-                self.staging.fill(staged, bytes);
-                staged += bytes.len();
-            }
-            staged = 0;
-            for (array, start, bytes) in copies {
-                // SAFETY: no work uses the memory, and none is given to it before the stream has passed this (see `Slot`).
-                unsafe { array.write_later(start, &self.staging, staged, bytes.len(), stream)? };
-                staged += bytes.len();
-            }
+            self.staging.send(&copies, stream)?;
             self.uploaded = Arc::downgrade(tlas);
             self.still = tlas.still.iter().map(Arc::downgrade).collect();
         }
@@ -112,7 +123,7 @@ impl TlasUpload {
     /// Uploads a TLAS that serves all frames, waits, and frees the page-locked copy.
     pub fn upload_whole(&mut self, tlas: &Arc<Tlas>, params: &mut Params, stream: &Stream) -> CudaResult<()> {
         let is_new = !self.holds(tlas);
-        self.upload(tlas, params, stream)?;
+        self.upload_built(tlas, params, stream)?;
         if is_new {
             stream.synchronize()?;
             self.staging = Pinned::default();
