@@ -5,10 +5,11 @@ use crate::{
     buffer::reserve_huge_pages,
     build::{
         BuildMemory, BuildOptions, BuildPrim, build,
-        collapse::{LeafRoom, build_collapsed},
+        collapse::{Effort, LeafRoom, build_collapsed},
         curve::Runs,
+        leaf_order::LeafOrder,
         occlusion::sort_children,
-        spatial::{join_parts, split_boxes},
+        spatial::split_boxes,
         split::SplitMethod,
     },
     compressed::{
@@ -44,7 +45,7 @@ const MOST_POSITIONS: f64 = 1.25;
 /// Version of the builder, which is part of the key of stored trees ([`TreeKey`](crate::TreeKey)). It must be raised whenever a build of an
 /// unchanged mesh produces different nodes, leaves, orders, support maps or costs, or stores any of these in another form. A test compares trees of
 /// two meshes with recorded ones, and fails if the version was not raised.
-pub const BUILDER_VERSION: u32 = 11;
+pub const BUILDER_VERSION: u32 = 12;
 
 choice! {
     /// How much time a build may take.
@@ -160,21 +161,30 @@ impl Blas {
 
     /// Builds a tree of triangles. Deterministic, parallel.
     pub fn of_surface(surface: Surface<'_>, layout: NodeLayout, quality: Quality) -> Self {
-        let start = Instant::now();
-        let (tree, support) = rayon::join(
+        Self::of_surface_with(surface, layout, quality.into())
+    }
+
+    /// Builds a tree of high quality in parts if it has more than `most_at_once` boxes, for tests with few triangles.
+    #[doc(hidden)]
+    pub fn of_surface_in_parts(surface: Surface<'_>, layout: NodeLayout, most_at_once: usize) -> Self {
+        Self::of_surface_with(surface, layout, Effort { quality: Quality::High, most_at_once })
+    }
+
+    fn of_surface_with(surface: Surface<'_>, layout: NodeLayout, effort: Effort) -> Self {
+        let (start, is_high) = (Instant::now(), effort.quality == Quality::High);
+        // The support map comes first, because its working memory must not be added to that of the packs if there is one thread.
+        let (support, tree) = rayon::join(
+            || is_high.then(|| SupportMap::new(&used_vertices(&surface))),
             || {
                 let mut prims = build_prims(&surface);
-                if quality == Quality::High
-                    && let Some(parts) = split_boxes(&prims, &surface)
-                {
+                if is_high && let Some(parts) = split_boxes(&prims, &surface) {
                     prims = parts;
                 }
                 match layout {
-                    NodeLayout::Compressed8 => build_compressed(prims, &surface, quality),
-                    _ => build_triangles(prims, &surface, layout, quality),
+                    NodeLayout::Compressed8 => build_compressed(prims, &surface, effort),
+                    _ => build_triangles(prims, &surface, layout, effort),
                 }
             },
-            || (quality == Quality::High).then(|| SupportMap::new(&used_vertices(&surface))),
         );
         Self::of_tree(tree, support, start.elapsed())
     }
@@ -384,17 +394,12 @@ pub fn build_prims(surface: &Surface<'_>) -> Vec<BuildPrim> {
 }
 
 /// Builds the tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
-pub fn build_triangles(
-    prims: Vec<BuildPrim>,
-    surface: &Surface<'_>,
-    layout: NodeLayout,
-    quality: Quality,
-) -> BuiltTree {
+pub fn build_triangles(prims: Vec<BuildPrim>, surface: &Surface<'_>, layout: NodeLayout, effort: Effort) -> BuiltTree {
     let mut tree = Tree::new(layout);
-    let packs = if quality == Quality::Fast {
+    let packs = if effort.quality == Quality::Fast {
         Packs::Eight(build_over_runs(&prims, surface, &mut tree))
     } else {
-        let packs = build_over_triangles(prims, surface, quality, &mut tree);
+        let packs = build_over_triangles(prims, surface, effort, &mut tree);
         sort_children(&mut tree, &packs);
         packs
     };
@@ -428,25 +433,20 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) 
     build(prims, &[], options, &BuildMemory::default(), tree);
 }
 
-fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality, tree: &mut Tree) -> Packs {
+fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Effort, tree: &mut Tree) -> Packs {
     let leaf_size = PACK_SIZE as usize;
-    let shared = share_vertices(surface, tree.layout, quality);
+    let shared = share_vertices(surface, tree.layout, effort.quality);
     let room = if shared { LeafRoom::SharedPack(surface.triangles) } else { LeafRoom::Prims(leaf_size) };
-    let collapsed = build_collapsed(&mut prims, room, quality, tree);
+    let collapsed = build_collapsed(&mut prims, room, effort, tree);
     if !collapsed {
         build_binned(&mut prims, leaf_size, tree);
     }
-    if prims.len() > surface.triangles.len() {
-        join_parts(&mut prims);
-    }
-    let triangles_of = |leaf: usize| {
-        let count = prims[leaf].leaf_count as usize;
-        prims[leaf..leaf + count].iter().map(|prim| prim.id)
-    };
+    let are_parts = prims.len() > surface.triangles.len();
+    let order = if are_parts { LeafOrder::with_parts_joined(prims) } else { LeafOrder::new(prims) };
     if collapsed && shared {
-        Packs::Shared(pack_leaves(tree, |leaf| filled_pack(triangles_of(leaf), surface)))
+        Packs::Shared(pack_leaves(tree, |leaf| filled_pack(order.leaf(leaf), surface)))
     } else {
-        Packs::Eight(pack_leaves(tree, |leaf| filled_pack(triangles_of(leaf), surface)))
+        Packs::Eight(pack_leaves(tree, |leaf| filled_pack(order.leaf(leaf), surface)))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Trees of triangles of every layout and quality, over inputs from ordinary to extreme.
 
 use crate::{
-    Blas, BlasShape, NodeLayout, Packs, Quality, Surface, compressed,
+    Blas, BlasShape, NodeLayout, Packs, Quality, Surface,
+    build::collapse::MOST_LEVELS,
+    compressed,
     pack::{Pack, each_kind},
     refit::plan::Leaf,
     validate::validate_blas,
@@ -35,8 +37,11 @@ fn soup(count: u32, seed: u32, Cloud { center, spread, size }: Cloud) -> Triangl
 }
 
 fn validated(mesh: &TriangleMesh, layout: NodeLayout, quality: Quality) -> Blas {
+    valid(Blas::of_surface(mesh.into(), layout, quality), mesh)
+}
+
+fn valid(blas: Blas, mesh: &TriangleMesh) -> Blas {
     let surface = Surface::from(mesh);
-    let blas = Blas::of_surface(surface, layout, quality);
     match &blas.shape {
         BlasShape::Triangles { tree, packs } => validate_blas(tree, packs, &surface),
         BlasShape::Compressed { depth, units, triangles } => {
@@ -62,6 +67,43 @@ proptest! {
         quality in prop::sample::select(Quality::ALL.to_vec()),
     ) {
         validated(&soup(count, seed, Cloud { center, spread, size }), layout, quality);
+    }
+}
+
+proptest! {
+    #![proptest_config(throng_testing::same_cases(64))]
+
+    #[test]
+    fn trees_in_parts_enclose_every_triangle_and_are_no_deeper_than_allowed(
+        count in 100u32..2000,
+        seed in any::<u32>(),
+        spread in prop::array::uniform3(prop::sample::select(vec![0.0f32, 1e-35, 1.0, 1e15])),
+        size in prop::sample::select(vec![0.0f32, 1e-20, 0.1, 1e12]),
+        layout in prop::sample::select(NodeLayout::ALL.to_vec()),
+        most_at_once in 4usize..200,
+    ) {
+        let mesh = soup(count, seed, Cloud { center: 0.0, spread, size });
+        let blas = valid(Blas::of_surface_in_parts((&mesh).into(), layout, most_at_once), &mesh);
+        prop_assert!(blas.depth() <= MOST_LEVELS);
+    }
+}
+
+#[test]
+fn trees_in_parts_cost_as_much_as_others_and_can_be_refitted() {
+    for size in [0.01, 0.3] {
+        let mesh = soup(60_000, 5, Cloud { center: 0.0, spread: [1.0; 3], size });
+        for layout in NodeLayout::ALL {
+            let in_parts = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| Blas::of_surface_in_parts((&mesh).into(), layout, 20_000))
+            };
+            let (at_once, mut parts) = (validated(&mesh, layout, Quality::High), in_parts(1));
+            let (whole, divided) = (at_once.sah_cost(), parts.sah_cost());
+            assert!(divided < 1.02 * whole, "{layout:?}: {divided} instead of {whole}");
+            assert_eq!(in_parts(3).sah_cost(), divided);
+            parts.refit((&mesh).into());
+            valid(parts, &mesh);
+        }
     }
 }
 

@@ -122,13 +122,10 @@ impl<T: Copy> Buffer<T> {
     {
         assert!(kept <= self.len, "what is kept exists");
         let len = kept + from.len();
-        if len * size_of::<T>() > self.layout.size() {
-            let mut grown = Self::new();
+        self.len = kept;
+        if len > self.capacity() {
             // Room for trees that grow from frame to frame.
-            grown.reserve(len + from.len() / ROOM);
-            // SAFETY: the elements exist here, and there is room for them there.
-            unsafe { ptr::copy_nonoverlapping(self.data.as_ptr(), grown.data.as_ptr(), kept) };
-            *self = grown;
+            self.grow(len + from.len() / ROOM);
         }
         // SAFETY: there is room for `len` elements.
         let rest: &mut [MaybeUninit<T>] =
@@ -138,6 +135,23 @@ impl<T: Copy> Buffer<T> {
             to.write(place(from));
         });
         self.len = len;
+    }
+
+    /// Number of elements for which there is room.
+    pub fn capacity(&self) -> usize {
+        self.layout.size() / size_of::<T>()
+    }
+
+    /// Makes room for `len` elements, and keeps the contents.
+    pub fn grow(&mut self, len: usize) {
+        if len > self.capacity() {
+            let mut grown = Self::new();
+            grown.reserve(len);
+            // SAFETY: the elements exist here, and there is room for them there.
+            unsafe { ptr::copy_nonoverlapping(self.data.as_ptr(), grown.data.as_ptr(), self.len) };
+            grown.len = self.len;
+            *self = grown;
+        }
     }
 
     /// Reinterprets the bytes as elements of another type. Returns `None` if the length is not a multiple of the element size, or if the alignment is

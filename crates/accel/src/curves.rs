@@ -6,8 +6,9 @@ use crate::{
     build::{
         BuildPrim,
         collapse::{LeafRoom, build_collapsed},
+        leaf_order::LeafOrder,
     },
-    compressed::blas::compressed_tree,
+    compressed::blas::{CompressedTree, compressed_tree},
     nested::outline,
     node::NodeLayout,
     refit::plan::Leaf,
@@ -43,9 +44,12 @@ pub fn curve_tree(
     let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
     let profile = curves.profile;
     if layout == NodeLayout::Compressed8 {
-        let (tree, units, segments) = compressed_tree(prims(), quality, |segment| segment);
-        let shape = BlasShape::CompressedCurves { depth: tree.depth, units, segments, profile };
-        (BuiltTree { shape, bounds: tree.bounds, sah_cost: tree.sah_cost(1.0) }, outlined(&tree))
+        let (tree, support) = compressed_tree(prims(), quality.into(), |segment| segment, outlined);
+        let CompressedTree { depth, bounds, sah_cost, units, leaves: segments } = tree;
+        (
+            BuiltTree { shape: BlasShape::CompressedCurves { depth, units, segments, profile }, bounds, sah_cost },
+            support,
+        )
     } else {
         let mut tree = Tree::new(layout);
         // Boxes of segments are not stored for fast trees, because there may be a hundred million.
@@ -65,10 +69,8 @@ fn pack_sets(mut prims: Vec<BuildPrim>, quality: Quality, tree: &mut Tree) -> Bu
     if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, tree) {
         build_binned(&mut prims, leaf_size, tree);
     }
-    pack_leaves(tree, |leaf| {
-        let count = prims[leaf].leaf_count as usize;
-        pack_of(prims[leaf..leaf + count].iter().map(|prim| prim.id))
-    })
+    let order = LeafOrder::new(prims);
+    pack_leaves(tree, |leaf| pack_of(order.leaf(leaf)))
 }
 
 fn pack_of(mut segments: impl Iterator<Item = u32>) -> SegmentPack {

@@ -60,8 +60,8 @@ fn triangle_tree<'a>(first: &Surface<'a>, later: &[Surface<'a>], layout: NodeLay
     });
     let (prims, quality) = (prims.collect(), rebuild_quality(layout));
     let tree = match layout {
-        NodeLayout::Compressed8 => build_compressed(prims, first, quality),
-        _ => build_triangles(prims, first, layout, quality),
+        NodeLayout::Compressed8 => build_compressed(prims, first, quality.into()),
+        _ => build_triangles(prims, first, layout, quality.into()),
     };
     with_keys(tree, later)
 }

@@ -35,7 +35,7 @@ mod validate;
 pub use blas::{Blas, BlasShape, Quality};
 pub use buffer::{Buffer, reserve_huge_pages};
 pub use build::{
-    budget::{build_bytes, curve_build_bytes},
+    budget::{build_bytes, build_bytes_in_parts, curve_build_bytes},
     spatial::most_boxes,
 };
 pub use compressed::{

@@ -2,22 +2,26 @@
 //! (Ylitie, Karras and Laine 2017, section 3.1).
 
 use crate::{
-    Quality, Tree,
+    Buffer, Quality, Tree,
     buffer::reserve_huge_pages,
     build::{
         BuildPrim, SMALLEST_TASK, Subtree,
         binary::{BinaryNode, BinaryTree, build_binned, build_swept},
+        divided::build_divided,
         join_subtrees,
         reinsert::reinsert,
     },
-    node::each_width,
+    node::{Wide, each_width},
     pack::FewVertices,
 };
 use rayon::prelude::*;
 use throng_abi::{COMPRESSED_STACK, LEAF, SHARED_PACK_SIZE};
+use throng_base::math::Aabb;
 
 /// Maximum number of levels of a collapsed tree; deeper ones are rejected.
 pub const MOST_LEVELS: u32 = COMPRESSED_STACK / 2;
+/// Maximum number of boxes of a tree of high quality that is built at once. Its build takes up to 600 bytes per box.
+const MOST_AT_ONCE: usize = 1 << 20;
 /// Number of children of the widest nodes.
 const WIDEST: usize = 16;
 
@@ -32,7 +36,7 @@ pub enum LeafRoom<'a> {
 
 impl LeafRoom<'_> {
     /// Number of primitives that always fit.
-    fn least(self) -> usize {
+    pub fn least(self) -> usize {
         match self {
             Self::Prims(count) => count,
             Self::SharedPack(_) => SHARED_PACK_SIZE as usize / 3,
@@ -48,12 +52,67 @@ impl LeafRoom<'_> {
     }
 }
 
+/// Quality of a tree, and the number of boxes up to which a tree of high quality is built at once.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    pub quality: Quality,
+    pub most_at_once: usize,
+}
+
+impl From<Quality> for Effort {
+    fn from(quality: Quality) -> Self {
+        Self { quality, most_at_once: MOST_AT_ONCE }
+    }
+}
+
+impl Effort {
+    /// Whether a set of this many boxes is divided into parts.
+    pub fn divides(self, boxes: usize) -> bool {
+        self.quality == Quality::High && boxes > self.most_at_once
+    }
+
+    /// Maximum number of boxes of a part.
+    pub fn part(self) -> usize {
+        self.most_at_once / 4
+    }
+}
+
+/// The root of a finished tree.
+pub struct Root {
+    pub bounds: Aabb,
+    /// Node 0, or a leaf of all primitives.
+    pub reference: u32,
+    pub depth: u32,
+}
+
 /// Builds `tree` over `prims`, which it reorders, with leaves in the form of `build::build`. Returns false if there is nothing to collapse or the
 /// tree would be too deep; `tree` must then be built in another way.
-pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Quality, tree: &mut Tree) -> bool {
+pub fn build_collapsed(
+    prims: &mut [BuildPrim],
+    room: LeafRoom<'_>,
+    effort: impl Into<Effort>,
+    tree: &mut Tree,
+) -> bool {
+    let effort = effort.into();
     if prims.len() <= room.least() {
         return false;
     }
+    let root = each_width!(&mut tree.nodes, nodes => match effort.divides(prims.len()) {
+        true => build_divided(prims, room, effort.part(), nodes),
+        false => build_at_once(prims, room, effort.quality, nodes),
+    });
+    let Some(root) = root else { return false };
+    (tree.bounds, tree.root, tree.depth) = (root.bounds, root.reference, root.depth);
+    true
+}
+
+/// Builds a tree from one binary tree over all of `prims`; `None` if it would be too deep.
+pub fn build_at_once<const N: usize>(
+    prims: &mut [BuildPrim],
+    room: LeafRoom<'_>,
+    quality: Quality,
+    nodes: &mut Buffer<Wide<N>>,
+) -> Option<Root> {
     // After reinsertion, primitives must follow their subtrees. Otherwise each subtree's primitives are contiguous, in the order of leaves.
     let (binary, scattered) = if quality == Quality::High {
         let mut swept = build_swept(prims);
@@ -63,22 +122,18 @@ pub fn build_collapsed(prims: &mut [BuildPrim], room: LeafRoom<'_>, quality: Qua
         (build_binned(prims, room.most()), None)
     };
     let own = scattered.as_deref().unwrap_or(prims);
-    let collapse = Collapse::new(&binary, own, room, tree.nodes.width());
-    tree.bounds = binary.nodes[0].bounds;
+    let collapse = Collapse::new(&binary, own, room, N);
+    let bounds = binary.nodes[0].bounds;
     if collapse.is_leaf(0) {
         prims[0].leaf_count = prims.len() as u32;
-        (tree.root, tree.depth) = (LEAF, 0);
-        return true;
+        return Some(Root { bounds, reference: LEAF, depth: 0 });
     }
-    let depth = each_width!(&mut tree.nodes, nodes => {
-        let mut emitted = collapse.emit(scattered.as_deref(), prims);
-        if emitted.depth() > MOST_LEVELS {
-            return false;
-        }
-        join_subtrees(&mut emitted.top, &emitted.subtrees, nodes)
-    });
-    (tree.root, tree.depth) = (0, depth);
-    true
+    let mut emitted = collapse.emit(scattered.as_deref(), prims);
+    if emitted.depth() > MOST_LEVELS {
+        return None;
+    }
+    let depth = join_subtrees(&mut emitted.top, &emitted.subtrees, nodes);
+    Some(Root { bounds, reference: 0, depth })
 }
 
 /// A binary tree, and the optimal plan for each of its subtrees.

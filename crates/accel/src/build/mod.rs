@@ -5,13 +5,16 @@
 //! built as described above. Balanced: a binary tree of binned splits down to packs is collapsed to wide nodes with the minimum total surface
 //! (`collapse`). This gives half as many nodes, because top-down splits fill nodes poorly near the leaves. High: the binary tree continues down to
 //! single triangles, evaluates every split of small sets (`sorted`) and is improved by `reinsert`; nodes and leaves are collapsed together. Boxes of
-//! long oblique triangles are first replaced by boxes of their parts (`spatial`).
+//! long oblique triangles are first replaced by boxes of their parts (`spatial`). A large set is built part by part (`divided`), because a binary
+//! tree takes several times the memory of the finished tree.
 
 pub mod binary;
 pub mod budget;
 pub mod collapse;
 pub mod curve;
+pub mod divided;
 pub mod group;
+pub mod leaf_order;
 pub mod occlusion;
 mod parts;
 pub mod reinsert;

@@ -14,16 +14,16 @@ use throng_abi::{EMPTY_CHILD, LEAF};
 const SPLIT_TOGETHER: usize = 1 << 15;
 
 /// A range of primitives to which a slot of an unfinished node refers.
-struct PrimRange<'a> {
-    prims: &'a mut [BuildPrim],
+pub(super) struct PrimRange<'a> {
+    pub prims: &'a mut [BuildPrim],
     /// Position of the first primitive among all.
-    first: u32,
+    pub first: u32,
     set: SetBounds,
     area: f32,
 }
 
 impl<'a> PrimRange<'a> {
-    fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
+    pub fn new(prims: &'a mut [BuildPrim], first: u32, set: SetBounds) -> Self {
         Self { area: set.bounds().half_area(), prims, first, set }
     }
 }
@@ -40,11 +40,12 @@ impl PrimRange<'_> {
 }
 
 /// A subtree to be built on its own, and the slot in the top part that will refer to it.
-struct Task<'a> {
-    part: PrimRange<'a>,
-    node: usize,
-    slot: usize,
-    level: u32,
+pub(super) struct Task<'a> {
+    pub part: PrimRange<'a>,
+    pub node: usize,
+    pub slot: usize,
+    /// The level of `node`.
+    pub level: u32,
 }
 
 /// A part that will become a node, the slot (node, index) that refers to it, and the node's level.
@@ -76,7 +77,8 @@ pub(super) fn build_wide<const N: usize>(
 ) -> u32 {
     let is_small = prims.len() <= SMALLEST_TASK;
     let (mut top, tasks) = if groups.is_empty() {
-        build_top(PrimRange::new(prims, 0, set), options)
+        let task_size = (prims.len() / 256).max(SMALLEST_TASK);
+        build_top(PrimRange::new(prims, 0, set), options, task_size)
     } else {
         build_over_groups(prims, groups, options, spare)
     };
@@ -120,9 +122,12 @@ pub fn join_subtrees<const N: usize>(
     depth
 }
 
-/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Smaller parts are returned as tasks.
-fn build_top<const N: usize>(root: PrimRange<'_>, options: BuildOptions) -> (Subtree<N>, Vec<Task<'_>>) {
-    let task_size = (root.prims.len() / 256).max(SMALLEST_TASK);
+/// Builds the nodes of large parts level by level, all nodes of a level in parallel. Parts of at most `task_size` primitives are returned as tasks.
+pub(super) fn build_top<const N: usize>(
+    root: PrimRange<'_>,
+    options: BuildOptions,
+    task_size: usize,
+) -> (Subtree<N>, Vec<Task<'_>>) {
     let mut top = Subtree::new(Vec::new());
     let mut tasks = Vec::new();
     let mut open = vec![Open::root(root, 1)];

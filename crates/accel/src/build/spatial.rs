@@ -55,24 +55,6 @@ pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<Bui
     Some(parts.concat())
 }
 
-/// Merges parts of a triangle that are in one leaf. `prims` must be in the order of a finished tree's leaves.
-pub fn join_parts(prims: &mut [BuildPrim]) {
-    let mut rest = prims;
-    while let Some(&first) = rest.first() {
-        let (leaf, others) = rest.split_at_mut(first.leaf_count as usize);
-        leaf.sort_unstable_by_key(|prim| prim.id);
-        let mut count = 1;
-        for place in 1..leaf.len() {
-            if leaf[place].id != leaf[count - 1].id {
-                leaf[count] = leaf[place];
-                count += 1;
-            }
-        }
-        leaf[0].leaf_count = count as u32;
-        rest = others;
-    }
-}
-
 /// The number of cuts of each triangle.
 struct Cuts {
     /// Half the surface area that the boxes of many parts of each triangle would save.
@@ -364,14 +346,5 @@ mod tests {
             let (whole, parts) = (cost(Quality::Balanced), cost(Quality::High));
             assert!(parts < 0.75 * whole, "{layout:?}: {parts} of {whole}");
         }
-    }
-
-    #[test]
-    fn parts_in_one_leaf_become_one() {
-        let prim = |id, leaf_count| BuildPrim { leaf_count, ..BuildPrim::new(&Aabb::of_points([Vec3::ONE]), id) };
-        let mut prims = [prim(5, 4), prim(2, 0), prim(5, 0), prim(2, 0), prim(5, 1)];
-        join_parts(&mut prims);
-        let found = [0, 1, 4].map(|place: usize| prims[place].id);
-        assert_eq!((found, prims[0].leaf_count, prims[4].leaf_count), ([2, 5, 5], 2, 1));
     }
 }

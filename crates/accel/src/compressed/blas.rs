@@ -2,10 +2,10 @@
 
 use crate::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{BuiltTree, build_binned},
+    blas::{BuiltTree, SMALLEST_SHARE, build_binned},
     build::{
         BuildPrim,
-        collapse::{LeafRoom, build_collapsed},
+        collapse::{Effort, LeafRoom, build_collapsed},
     },
     compressed::{
         compress::{arrange_all, place_root, wide_nodes, write_units},
@@ -16,8 +16,9 @@ use crate::{
     surface::Surface,
 };
 use rayon::prelude::*;
-use std::sync::Arc;
+use std::{mem::MaybeUninit, sync::Arc};
 use throng_abi::{LEAF, TriangleRecord, TriangleRow, Unit};
+use throng_base::math::Aabb;
 
 /// Number of segments in the space of one triangle.
 const SEGMENTS_PER_TRIANGLE: usize = size_of::<TriangleRecord>() / size_of::<u32>();
@@ -89,64 +90,77 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 }
 
 /// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
-pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, quality: Quality) -> BuiltTree {
+pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Effort) -> BuiltTree {
     let named = |prim| TriangleRecord { rows: [TriangleRow { prim, ..TriangleRow::default() }; 3] };
-    let (tree, units, mut triangles) = compressed_tree(prims, quality, named);
+    let (tree, ()) = compressed_tree(prims, effort, named, |_| ());
+    let CompressedTree { depth, bounds, sah_cost, units, leaves: mut triangles } = tree;
     fill_triangles(&mut triangles, surface);
     #[cfg(debug_assertions)]
-    crate::compressed::validate::validate_blas(&units, &triangles, surface, tree.depth)
+    crate::compressed::validate::validate_blas(&units, &triangles, surface, depth)
         .expect("a fresh compressed BLAS is valid");
-    BuiltTree {
-        shape: BlasShape::Compressed { depth: tree.depth, units, triangles },
-        bounds: tree.bounds,
-        sah_cost: tree.sah_cost(1.0),
-    }
+    BuiltTree { shape: BlasShape::Compressed { depth, units, triangles }, bounds, sah_cost }
 }
 
-/// Builds a tree over `prims`, in float nodes and in compressed units. `leaf` makes the leaf of a primitive from its ID.
-pub fn compressed_tree<L: Copy + Default>(
+/// A compressed tree with leaves of type `L`.
+pub struct CompressedTree<L: Copy> {
+    /// Number of node levels on the longest path.
+    pub depth: u32,
+    pub bounds: Aabb,
+    pub sah_cost: f32,
+    pub units: Buffer<Unit>,
+    pub leaves: Buffer<L>,
+}
+
+/// Builds a tree over `prims`. `leaf` makes the leaf of a primitive from its ID. `look` reads the float tree, which is dropped before leaves are made;
+/// its result is returned.
+pub fn compressed_tree<L: Copy + Send, R>(
     mut prims: Vec<BuildPrim>,
-    quality: Quality,
-    leaf: impl Fn(u32) -> L,
-) -> (Tree, Buffer<Unit>, Buffer<L>) {
+    effort: Effort,
+    leaf: impl Fn(u32) -> L + Sync,
+    look: impl FnOnce(&Tree) -> R,
+) -> (CompressedTree<L>, R) {
     let mut tree = Tree::new(NodeLayout::Compressed8);
-    build_float_tree(&mut prims, quality, &mut tree);
-    let (mut units, mut leaves) = (Buffer::new(), Buffer::new());
+    build_float_tree(&mut prims, effort, &mut tree);
+    let ids: Vec<u32> = prims.par_iter().map(|prim| prim.id).collect();
+    drop(prims);
+    let (mut units, mut order) = (Buffer::new(), Vec::new());
     if let Some(nodes) = wide_nodes(&mut tree) {
         let mut arrangements = Buffer::new();
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
-        leaves = place_leaves(nodes, &arrangements, &prims, leaf);
+        order = leaf_order(nodes, &arrangements, &ids);
         write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
     }
-    (tree, units, leaves)
+    let (depth, bounds, sah_cost, looked) = (tree.depth, tree.bounds, tree.sah_cost(1.0), look(&tree));
+    drop((tree, ids));
+    let mut leaves = Buffer::new();
+    let fill = |leaves: &mut [MaybeUninit<L>]| {
+        let pairs = leaves.par_iter_mut().zip(&order).with_min_len(SMALLEST_SHARE);
+        pairs.for_each(|(to, &id)| {
+            to.write(leaf(id));
+        });
+    };
+    // SAFETY: there is one leaf per ID, and each is written.
+    unsafe { leaves.refill(order.len(), fill) };
+    (CompressedTree { depth, bounds, sah_cost, units, leaves }, looked)
 }
 
-/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned splits if `quality` is fast or the collapsed tree is unusable.
-fn build_float_tree(prims: &mut [BuildPrim], quality: Quality, tree: &mut Tree) {
-    let collapsed = quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), quality, tree);
+/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned splits if the quality is fast or the collapsed tree is unusable.
+fn build_float_tree(prims: &mut [BuildPrim], effort: Effort, tree: &mut Tree) {
+    let collapsed = effort.quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), effort, tree);
     if !collapsed {
         build_binned(prims, 1, tree);
     }
     place_root(tree);
 }
 
-/// Makes all leaves, and points the nodes at them.
-fn place_leaves<L: Copy + Default>(
-    nodes: &mut [Wide<8>],
-    arrangements: &[Arrangement],
-    prims: &[BuildPrim],
-    leaf: impl Fn(u32) -> L,
-) -> Buffer<L> {
-    let mut leaves = Buffer::filled(prims.len(), L::default());
-    for (node, arrangement) in nodes.iter_mut().zip(arrangements) {
-        let places = arrangement.leaf_base..;
-        for (lane, place) in arrangement.leaf_lanes().zip(places) {
-            let prim = prims[(node.children[lane] & !LEAF) as usize].id;
-            leaves[place as usize] = leaf(prim);
-            node.children[lane] = LEAF | place;
-        }
+/// The IDs of all leaves, in the order of the nodes and their slots. A child of a float node is the position of an ID in `ids`.
+fn leaf_order(nodes: &[Wide<8>], arrangements: &[Arrangement], ids: &[u32]) -> Vec<u32> {
+    let mut order = Vec::with_capacity(ids.len());
+    for (node, arrangement) in nodes.iter().zip(arrangements) {
+        let leaves = arrangement.leaf_lanes().map(|lane| node.children[lane] & !LEAF);
+        order.extend(leaves.map(|leaf| ids[leaf as usize]));
     }
-    leaves
+    order
 }
 
 /// Writes the corners of the triangles whose indices are in the records.

@@ -1,13 +1,15 @@
 //! Tree builds stay within their memory estimates. The global allocator counts allocations, so this is a separate test program.
 
-use std::sync::Arc;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
-use throng::scene::{CurvePoint, Curves, Mesh, Shape, TriangleMesh};
-use throng_accel::{Blas, NodeLayout, Quality, build_bytes, curve_build_bytes, most_boxes};
-use throng_base::math::hash_unit;
+use throng_accel::{Blas, NodeLayout, Quality, build_bytes, build_bytes_in_parts, curve_build_bytes, most_boxes};
+use throng_base::{math::hash_unit, sync::lock};
+use throng_scene::{CurvePoint, Curves, Mesh, Shape, TriangleMesh};
 
 struct Counting;
 
@@ -97,8 +99,12 @@ fn peak(build: impl FnOnce() -> Blas) -> u64 {
     took
 }
 
+/// The counter is shared, so tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
 #[test]
 fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
+    let _turn = lock(&TURN);
     let mut wrong = Vec::new();
     for (name, mesh) in [("sheet", sheet(280)), ("soup", soup(150_000)), ("needles", needles(100_000))] {
         for (layout, quality) in NodeLayout::ALL.iter().flat_map(|l| Quality::ALL.map(|q| (*l, q))) {
@@ -119,6 +125,26 @@ fn builds_take_no_more_memory_than_they_say_and_not_much_less() {
         let said = curve_build_bytes(hair.prim_count(), layout, quality);
         if took > said || took < said / 2 {
             wrong.push(format!("strands, {layout:?}, {quality:?}: {took} of {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// With parts of at most 12,500 boxes, the working memory of one is a small share.
+#[test]
+fn builds_in_parts_take_the_memory_of_the_tree_and_of_one_part() {
+    let _turn = lock(&TURN);
+    let mut wrong = Vec::new();
+    let most_at_once = 50_000;
+    for (name, mesh) in [("sheet", sheet(440)), ("soup", soup(400_000)), ("needles", needles(200_000))] {
+        for layout in NodeLayout::ALL {
+            let boxes = most_boxes(&(&mesh).into());
+            let took = peak(|| Blas::of_surface_in_parts((&mesh).into(), layout, most_at_once));
+            let (said, before) =
+                (build_bytes_in_parts(boxes, layout, most_at_once), build_bytes(boxes, layout, Quality::High));
+            if took > said || took < said / 4 || said > before / 3 * 2 {
+                wrong.push(format!("{name}, {layout:?}: {took} of {said}, instead of {before} at once"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
