@@ -14,7 +14,7 @@ use crate::{
 };
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
-use std::{ops::Range, path::Path};
+use std::{borrow::Cow, ops::Range, path::Path};
 use throng_scene::{
     Material, NONE, TriangleMesh, Wrap,
     desc::{Subdivision, SubdivisionScheme},
@@ -22,6 +22,9 @@ use throng_scene::{
 
 /// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
 const MOST_SEARCHED: usize = 64;
+
+/// Number of faces whose corner normals are computed at a time. The normals of all corners take three times the memory of the triangles.
+const TOGETHER: usize = 1 << 16;
 
 /// The content of a file. All indices are valid; texture coordinates and colours are finite.
 #[derive(Debug, Default)]
@@ -45,8 +48,9 @@ pub struct Indexed {
 
 /// The faces that are drawn: their corners, and their colours if faces have colours.
 #[derive(Debug, Default)]
-struct Faces {
-    corners: Vec<[u32; 3]>,
+struct Faces<'a> {
+    /// All triangles of the file, if each has an area.
+    corners: Cow<'a, [[u32; 3]]>,
     colors: Vec<[f32; 4]>,
 }
 
@@ -61,18 +65,18 @@ impl Indexed {
             return self.subdivided(path, (subdivision, options.scheme));
         }
         let left_out = self.mend();
-        let faces = self.faces();
+        let (faces, mut warnings) = (self.faces(), Vec::new());
         if faces.corners.is_empty() {
             return Err(meshes::nothing_to_draw(path, self.first_not_finite, left_out));
         }
         if let (Some(first), 1..) = (self.first_not_finite, left_out) {
             let message = format!("this vertex is not finite: {left_out} faces with such vertices are left out");
-            self.warnings.push(first.error(path, &message).to_string());
+            warnings.push(first.error(path, &message).to_string());
         }
         let dropped = self.triangles.len() - faces.corners.len();
         if dropped > 0 {
             let message = format!("{}: {dropped} triangles without area are left out", path.display());
-            self.warnings.push(message);
+            warnings.push(message);
         }
         let lost = self.lost_normals(&faces);
         if lost > 0 {
@@ -80,9 +84,10 @@ impl Indexed {
                 "{}: {lost} corners have normals without a direction, and get one of their faces",
                 path.display()
             );
-            self.warnings.push(message);
+            warnings.push(message);
         }
         let mesh = self.mesh(&faces, options.smooth_angle);
+        self.warnings.append(&mut warnings);
         Ok(Box::new(ParsedIndexed { file: self, mesh, cage: None }))
     }
 
@@ -148,15 +153,19 @@ impl Indexed {
     }
 
     /// The triangles that have an area.
-    fn faces(&self) -> Faces {
+    fn faces(&self) -> Faces<'_> {
         let has_area = |t: &[u32; 3]| face_normal(t.map(|v| self.positions[v as usize])) != DVec3::ZERO;
-        if self.face_colors.is_empty() || !self.colors.is_empty() {
+        let are_colored = !self.face_colors.is_empty() && self.colors.is_empty();
+        if !are_colored && self.triangles.par_iter().all(has_area) {
+            return Faces { corners: Cow::Borrowed(&self.triangles), colors: Vec::new() };
+        }
+        if !are_colored {
             let corners = self.triangles.par_iter().copied().filter(has_area).collect();
-            return Faces { corners, colors: Vec::new() };
+            return Faces { corners: Cow::Owned(corners), colors: Vec::new() };
         }
         let colored = self.triangles.par_iter().copied().zip(self.face_colors.par_iter().copied());
-        let (corners, colors) = colored.filter(|(corners, _)| has_area(corners)).unzip();
-        Faces { corners, colors }
+        let (corners, colors): (Vec<_>, Vec<_>) = colored.filter(|(corners, _)| has_area(corners)).unzip();
+        Faces { corners: Cow::Owned(corners), colors }
     }
 
     fn lost_normals(&self, faces: &Faces) -> usize {
@@ -178,13 +187,16 @@ impl Indexed {
             (None, Some(fans)) => fans.corner_normal(t as u32, v, limit),
             (None, None) => [0.0, 1.0, 0.0],
         };
-        let numbered = triangles.par_iter().enumerate();
-        let normals: Vec<[[f32; 3]; 3]> = numbered.map(|(t, corners)| corners.map(|v| corner(t, v))).collect();
         let mut out = Copies::of(self);
-        for (face, (corners, normals)) in triangles.iter().zip(normals).enumerate() {
-            let color = faces.colors.get(face).copied();
-            let corners = std::array::from_fn(|i| out.vertex(corners[i], normals[i], color));
-            out.mesh.triangles.push(corners);
+        out.mesh.triangles.reserve_exact(triangles.len());
+        for (some, first) in triangles.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
+            let numbered = some.par_iter().enumerate();
+            let normals: Vec<_> = numbered.map(|(t, corners)| corners.map(|v| corner(first + t, v))).collect();
+            for (face, (corners, normals)) in (first..).zip(some.iter().zip(normals)) {
+                let color = faces.colors.get(face).copied();
+                let corners = std::array::from_fn(|i| out.vertex(corners[i], normals[i], color));
+                out.mesh.triangles.push(corners);
+            }
         }
         out.mesh
     }
