@@ -180,7 +180,8 @@ impl Tlas {
         }
     }
 
-    /// Leaves the build over `instances` and the trees `still`, at most two, to a device. The transforms are exchanged with those of the last frame.
+    /// Leaves the build over instances of these kinds, joined with the trees `still`, at most two, to a device. The instances' transforms are exchanged with
+    /// those of the last such build. The shutter keys must already be set.
     pub fn leave(
         &mut self,
         still: &[Arc<StillTree>],
@@ -226,8 +227,9 @@ impl Tlas {
 
     /// The mesh and the first material slot of record `index`.
     pub fn kind(&self, index: usize) -> (u32, u32) {
-        match &self.unbuilt {
-            Some(unbuilt) if index >= self.first_unbuilt() => {
+        match (&self.unbuilt, self.records.get(index)) {
+            (None, Some(record)) => (record.mesh, record.slot_base),
+            (Some(unbuilt), _) if index >= self.first_unbuilt() => {
                 let kind = &unbuilt.kinds[index - self.first_unbuilt()];
                 (kind.mesh, kind.slot_base)
             }

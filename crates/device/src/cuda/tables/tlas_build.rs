@@ -46,9 +46,9 @@ pub struct TlasScratch {
 }
 
 impl TlasScratch {
-    /// Bytes allocated on the GPU.
+    /// Bytes of working memory, without support maps.
     pub fn bytes_held(&self) -> usize {
-        self.memory.bytes() + self.cells.bytes() + self.blocks.bytes()
+        self.memory.bytes()
     }
 
     /// Frees the memory. No work may use it.
@@ -205,8 +205,10 @@ impl TlasUpload {
         stream: &Stream,
     ) -> CudaResult<()> {
         let Some(mut build) = self.building.ready.take() else { return Ok(()) };
-        if keys.is_null() {
+        if keys.is_null() && !build.ranges.is_null() {
+            // A picture of the same frame with motion blur needs another tree.
             build.ranges = std::ptr::null();
+            self.uploaded = Weak::new();
         }
         build.keys = keys;
         scratch.begin(&mut build, stream)?;
