@@ -24,7 +24,7 @@ mod progress;
 mod rays;
 mod records;
 mod rendered;
-#[cfg(any(throng_cuda, feature = "probe"))]
+#[cfg(any(throng_cuda, all(test, feature = "probe")))]
 mod tlas_build;
 
 pub use choice::{DeviceChoice, DeviceList, DeviceNameError, Opened, open, start_threads, together};

@@ -9,8 +9,6 @@ use throng_accel::{Blas, Tlas, mesh_trees};
 pub const SORT_TILE: usize = 2048;
 /// Clusters per block of a round of merging: `kBuildThreads` in the kernels.
 pub const MERGE_TILE: usize = 256;
-/// Number of sorting passes: the bits of a place on the curve, divided by the bits of a digit.
-pub const SORT_PASSES: u32 = 6;
 /// Number of values of a digit.
 pub const DIGITS: usize = 256;
 /// Floats per block of a support map.

@@ -8,8 +8,7 @@ use crate::{
         memory::{Array, bytes_of, is_same},
     },
     tlas_build::{
-        BuildInput, DIGITS, MERGE_TILE, SORT_PASSES, SORT_TILE, Supports, build_params, most_units, scratch_bytes,
-        use_scratch,
+        BuildInput, DIGITS, MERGE_TILE, SORT_TILE, Supports, build_params, most_units, scratch_bytes, use_scratch,
     },
 };
 use cust::{
@@ -29,6 +28,8 @@ const THREADS: u32 = 256;
 const LONE_THREADS: u32 = 1024;
 /// Maximum number of blocks per multiprocessor of kernels that loop over their items.
 const BLOCKS: u32 = 8;
+/// Number of sorting passes: the bits of a place on the curve, divided by the bits of a digit.
+const SORT_PASSES: u32 = 6;
 /// Number of clusters from which a single block merges the rest.
 const FEW_CLUSTERS: usize = 2048;
 

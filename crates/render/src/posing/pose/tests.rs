@@ -40,6 +40,23 @@ fn few_paths_get_cheap_boxes_except_in_views_that_the_bounds_scale() {
 }
 
 #[test]
+fn trees_over_many_moving_instances_are_left_to_devices() {
+    let mut scene = Scene::clone(&turning());
+    scene.instances = vec![scene.instances[0]; 20_000];
+    let scene = Arc::new(scene);
+    let is_left = |integrator, samples, leaves_tlases| {
+        let mut poser = Poser::new(scene.clone(), NodeLayout::Compressed8);
+        let settings = FrameSettings { integrator, samples, width: 100, height: 100, ..settings() };
+        poser.configure(PoseSettings { leaves_tlases, ..PoseSettings::of_fast(&settings) });
+        poser.pose(1).frame.tlas.unbuilt.is_some()
+    };
+    assert!(is_left(Integrator::Path, 199, true));
+    assert!(!is_left(Integrator::Path, 201, true), "with many paths, better trees pay");
+    assert!(!is_left(Integrator::Ao, 1, true), "the scene's bounds are needed here");
+    assert!(!is_left(Integrator::Path, 199, false));
+}
+
+#[test]
 fn frames_of_one_moment_in_succession_share_a_pose() {
     let scene = turning();
     let view = |eye: Vec3, time: f64| View {
