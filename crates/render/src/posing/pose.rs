@@ -409,9 +409,7 @@ impl Poser {
         let is_left = self.settings.leaves(scene, instances.len());
         let built = if still.is_empty() || is_left { &mut tlas } else { &mut self.moving };
         match time {
-            Some(time) => {
-                anim::instance_shutter_keys(scene, instances, ids, time, &mut built.shutter);
-            }
+            Some(time) => anim::instance_shutter_keys(scene, instances, ids, time, &mut built.shutter),
             None => built.shutter.clear(),
         }
         let input = TlasInput {
