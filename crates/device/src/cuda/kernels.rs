@@ -22,7 +22,8 @@ pub struct KernelSets {
     pub still: Arc<Kernels>,
     moving: Option<Kernels>,
     nested: Option<Kernels>,
-    trees: Option<TreeKernels>,
+    /// The module that builds TLASes.
+    trees: Option<Module>,
 }
 
 impl KernelSets {
@@ -34,7 +35,7 @@ impl KernelSets {
     /// Loads the kernels that a frame needs. The GPU's context must be current.
     pub fn prepare(&mut self, params: &Params, tlas: &Tlas) -> CudaResult<()> {
         if tlas.unbuilt.is_some() && self.trees.is_none() {
-            self.trees = Some(TreeKernels::load(self.still.multiprocessors())?);
+            self.trees = Some(Module::from_fatbin(tlas_image(), &[])?);
         }
         if tlas.nested.is_some() {
             if self.nested.is_none() {
@@ -46,8 +47,8 @@ impl KernelSets {
         Ok(())
     }
 
-    /// The kernels that build TLASes, if they are loaded.
-    pub fn trees(&self) -> Option<&TreeKernels> {
+    /// The module that builds TLASes, if it is loaded.
+    pub fn trees(&self) -> Option<&Module> {
         self.trees.as_ref()
     }
 
@@ -209,43 +210,11 @@ impl Kernels {
     }
 }
 
-/// The kernels that build TLASes.
-pub struct TreeKernels {
-    module: Module,
-    multiprocessors: u32,
-}
-
-impl TreeKernels {
-    fn load(multiprocessors: u32) -> CudaResult<Self> {
-        Ok(Self { module: Module::from_fatbin(tlas_image(), &[])?, multiprocessors })
-    }
-
-    pub fn multiprocessors(&self) -> u32 {
-        self.multiprocessors
-    }
-
-    /// Launches a kernel; does nothing for 0 blocks.
-    ///
-    /// # Safety
-    /// As for [`Kernels::launch_items`].
-    pub unsafe fn launch(
-        &self,
-        name: &str,
-        blocks: u32,
-        threads: u32,
-        stream: &Stream,
-        arguments: &[*mut c_void],
-    ) -> CudaResult<()> {
-        // SAFETY: guaranteed by the caller.
-        unsafe { launch(&self.module, name, blocks, threads, stream, arguments) }
-    }
-}
-
 /// Launches a kernel of a module; does nothing for 0 blocks.
 ///
 /// # Safety
 /// As for [`Kernels::launch_items`].
-unsafe fn launch(
+pub unsafe fn launch(
     module: &Module,
     name: &str,
     blocks: u32,

@@ -5,7 +5,7 @@ use super::{
     denoise_filter::{GpuDenoiser, GpuFrame},
     device::{CudaDevice, no_scene},
     slot::{Task, event_now},
-    tables::{blas_pool::tree_bytes, tlas::is_shared},
+    tables::{blas_pool::tree_bytes, tlas::is_shared, tlas_build::BuildKernels},
 };
 use crate::{
     Accumulation, AccumulationState, Delivery, DenoiseWanted, Device, DeviceError, Frame, FrameSettings, OwnRays,
@@ -117,8 +117,9 @@ impl CudaDevice {
     /// Queues the build of the TLAS, if the GPU builds it. Its instances and their motion keys must have been uploaded.
     pub(super) fn build_tlas(&mut self, slot: usize, params: &Params) -> CudaResult<()> {
         let slot = &mut self.slots[slot];
-        let Some(kernels) = self.kernels.trees() else { return Ok(()) };
-        slot.tlas.build((&mut self.tlas_scratch, kernels), params.keys.instances, &slot.stream)
+        let Some(module) = self.kernels.trees() else { return Ok(()) };
+        let builder = BuildKernels { module, multiprocessors: self.kernels.still.multiprocessors() };
+        slot.tlas.build((&mut self.tlas_scratch, builder), params.keys.instances, &slot.stream)
     }
 
     /// Returns the tree over the lights inside the scene in this frame; `None` if lights are not sampled.

@@ -121,7 +121,8 @@ pub fn pays(still: usize, moving: usize) -> bool {
     still >= FEWEST_STILL && moving as f32 <= MOST_MOVING * (still + moving) as f32
 }
 
-fn ids(moving: &[bool], moves: bool) -> Vec<u32> {
+/// The instances that move, or those that do not.
+pub fn ids(moving: &[bool], moves: bool) -> Vec<u32> {
     (0..).zip(moving).filter(|(_, own)| **own == moves).map(|(id, _)| id).collect()
 }
 

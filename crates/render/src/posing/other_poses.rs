@@ -1,6 +1,7 @@
 //! Poses of the scene one frame earlier and one frame later, for motion vectors.
 
-use std::sync::Arc;
+use crate::posing::divided::ids;
+use std::sync::{Arc, OnceLock};
 use throng_device::{OtherPose, PosedMesh};
 use throng_scene::anim::{self, Deformed, Moment, OrderedInstances};
 use throng_scene::{NONE, Scene};
@@ -14,15 +15,25 @@ pub struct Movers {
 
 impl Movers {
     /// None if more than half of the instances move.
-    pub fn new(scene: &Scene) -> Option<Self> {
+    fn new(scene: &Scene) -> Option<Self> {
         let moving = anim::moving_instances(scene, None);
-        let ids: Vec<u32> = (0..).zip(&moving).filter(|(_, moves)| **moves).map(|(id, _)| id).collect();
+        let ids = ids(&moving, true);
         if 2 * ids.len() > moving.len() {
             return None;
         }
         let mut places = vec![NONE; moving.len()];
         (0..).zip(&ids).for_each(|(place, &id)| places[id as usize] = place);
         Some(Self { instances: OrderedInstances::new(scene, ids), places: Arc::new(places) })
+    }
+
+    /// The instances in `known`, which are found out first if nobody has.
+    pub fn shared<'a>(scene: &Scene, known: &'a OnceLock<Option<Self>>) -> Option<&'a Self> {
+        if known.get().is_none() {
+            // Several posers may do this at the same time. None of them waits for another, whose threads it may be needed by.
+            let found = Self::new(scene);
+            let _ = known.set(found);
+        }
+        known.get()?.as_ref()
     }
 }
 

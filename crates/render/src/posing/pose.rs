@@ -50,7 +50,7 @@ pub struct Poser {
     recent: Vec<Arc<Tlas>>,
     /// TLASes of instances that have been moved since, of which only the memory is of use.
     spare: Vec<Arc<Tlas>>,
-    left: LeftKinds,
+    left: Arc<LeftKinds>,
     /// The instances that other poses have, once they are needed. Posers of a scene share them.
     movers: Arc<OnceLock<Option<Movers>>>,
 }
@@ -136,7 +136,8 @@ impl Poser {
     pub fn sibling(&self) -> Self {
         let trees = (self.blas.clone(), self.deforming.clone());
         let sibling = Self::with_trees(self.scene.clone(), self.layout, trees, self.divisions.clone());
-        Self { settings: self.settings.clone(), grid: self.grid, movers: self.movers.clone(), ..sibling }
+        let (left, movers) = (self.left.clone(), self.movers.clone());
+        Self { settings: self.settings.clone(), grid: self.grid, left, movers, ..sibling }
     }
 
     fn with_trees(
@@ -167,7 +168,7 @@ impl Poser {
             last: None,
             recent: Vec::new(),
             spare: Vec::new(),
-            left: LeftKinds::default(),
+            left: Arc::default(),
             movers: Arc::default(),
         }
     }
@@ -358,7 +359,7 @@ impl Poser {
         let moves = self.shutter_time(number).is_some();
         // Any instance may be placed anew.
         let fixed = self.settings.placed.is_none() && scene.is_animated();
-        let movers = if fixed { self.movers.get_or_init(|| Movers::new(scene)).as_ref() } else { None };
+        let movers = if fixed { Movers::shared(scene, &self.movers) } else { None };
         if self.settings.views.is_none() {
             return other_poses(scene, moment, moves, movers);
         }

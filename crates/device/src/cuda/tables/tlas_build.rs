@@ -4,7 +4,7 @@ use super::tlas::TlasUpload;
 use crate::{
     Frame,
     cuda::{
-        kernels::{TreeKernels, arguments},
+        kernels::{arguments, launch},
         memory::{Array, bytes_of, is_same},
     },
     tlas_build::{
@@ -14,6 +14,7 @@ use crate::{
 use cust::{
     error::CudaResult,
     event::{Event, EventFlags},
+    module::Module,
     stream::{Stream, StreamWaitEventFlags},
 };
 use glam::Affine3;
@@ -32,6 +33,12 @@ const BLOCKS: u32 = 8;
 const SORT_PASSES: u32 = 6;
 /// Number of clusters from which a single block merges the rest.
 const FEW_CLUSTERS: usize = 2048;
+
+/// The kernels that build TLASes, and the number of multiprocessors of their GPU.
+pub struct BuildKernels<'a> {
+    pub module: &'a Module,
+    pub multiprocessors: u32,
+}
 
 /// Working memory of builds, which all frames in flight use in turn.
 #[derive(Default)]
@@ -201,7 +208,7 @@ impl TlasUpload {
     /// Queues the build of a TLAS whose instances were uploaded, if it is not built yet. `keys`: the motion keys of instances on the GPU.
     pub fn build(
         &mut self,
-        (scratch, kernels): (&mut TlasScratch, &TreeKernels),
+        (scratch, builder): (&mut TlasScratch, BuildKernels<'_>),
         keys: *const InstanceKey,
         stream: &Stream,
     ) -> CudaResult<()> {
@@ -213,7 +220,7 @@ impl TlasUpload {
         }
         build.keys = keys;
         scratch.begin(&mut build, stream)?;
-        let launches = Launches { build, kernels, stream };
+        let launches = Launches { build, builder, stream };
         launches.place_and_sort()?;
         launches.merge()?;
         launches.collapse()?;
@@ -224,7 +231,7 @@ impl TlasUpload {
 /// The launches of a build.
 struct Launches<'a> {
     build: TlasBuild,
-    kernels: &'a TreeKernels,
+    builder: BuildKernels<'a>,
     stream: &'a Stream,
 }
 
@@ -233,12 +240,12 @@ impl Launches<'_> {
     fn launch(&self, name: &str, blocks: u32, threads: u32, number: u32) -> CudaResult<()> {
         let build = self.build;
         // SAFETY: the arguments match the kernels, and the memory belongs to the slot and the device, which outlive queued work.
-        unsafe { self.kernels.launch(name, blocks, threads, self.stream, arguments![build, number]) }
+        unsafe { launch(self.builder.module, name, blocks, threads, self.stream, arguments![build, number]) }
     }
 
     /// Launches a kernel whose threads loop over at most `items`.
     fn launch_loop(&self, name: &str, items: usize, number: u32) -> CudaResult<()> {
-        let blocks = items.div_ceil(THREADS as usize).min((BLOCKS * self.kernels.multiprocessors()) as usize);
+        let blocks = items.div_ceil(THREADS as usize).min((BLOCKS * self.builder.multiprocessors) as usize);
         self.launch(name, blocks as u32, THREADS, number)
     }
 
