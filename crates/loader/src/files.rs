@@ -1,8 +1,8 @@
 //! Reading files and limiting memory. Loaders open all files through this module.
 
-use super::LoadError;
+use super::{LoadError, pieces::Pieces};
 use std::{
-    fs,
+    fs::{self, File},
     io::{self, ErrorKind, Read},
     path::Path,
 };
@@ -14,17 +14,33 @@ use throng_base::{
 /// The bytes of a regular file.
 ///
 /// # Errors
-/// If the file is missing, not a regular file, unreadable, or larger than the available memory.
+/// As [`open`].
 pub fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
-    let fail = |e: std::io::Error| LoadError::file(path, describe(&e));
+    let (file, length) = open(path)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
+    file.take(length).read_to_end(&mut bytes).map_err(|e| LoadError::file(path, describe(&e)))?;
+    Ok(bytes)
+}
+
+/// Opens a regular file, and returns it with its length in bytes.
+///
+/// # Errors
+/// If the file is missing, not a regular file, unreadable, or larger than the available memory, which what is made of it takes.
+pub fn open(path: &Path) -> Result<(File, u64), LoadError> {
     let opened = open_regular(path);
     record(path, opened.as_ref().ok().map(|(_, length)| *length));
-    let (file, length) = opened.map_err(fail)?;
+    let (file, length) = opened.map_err(|e| LoadError::file(path, describe(&e)))?;
     remember_input(path);
     reserve(path, "the file", length)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(length).read_to_end(&mut bytes).map_err(fail)?;
-    Ok(bytes)
+    Ok((file, length))
+}
+
+/// Opens a regular file for reading from its beginning to its end.
+///
+/// # Errors
+/// As [`open`].
+pub fn pieces(path: &Path) -> Result<Pieces<File>, LoadError> {
+    open(path).map(|(file, length)| Pieces::new(file, length))
 }
 
 /// Whether there is a file or folder at `path`. A missing one is recorded, so that its creation is detected later.

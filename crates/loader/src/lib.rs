@@ -28,6 +28,7 @@ mod model;
 mod obj;
 pub mod options;
 mod packed;
+mod pieces;
 mod ply;
 #[doc(hidden)]
 pub mod ron;

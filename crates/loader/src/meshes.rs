@@ -162,6 +162,8 @@ pub struct MeshOptions {
     /// How faces are subdivided to a smooth surface. None: not at all.
     pub subdivision: Option<Subdivision>,
     pub scheme: SubdivisionScheme,
+    /// Whether the points of the file are kept, on which copies can be scattered.
+    pub points: bool,
 }
 
 impl MeshOptions {

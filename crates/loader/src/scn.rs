@@ -5,10 +5,11 @@
 //! clear sky, with an automatic camera.
 
 use super::{
-    LoadError, files, framing, geometry::transform::is_invertible, ron::placing::placements::check_count, standalone,
+    LoadError, files, framing, geometry::transform::is_invertible, pieces::Pieces,
+    ron::placing::placements::check_count, standalone,
 };
 use rayon::prelude::*;
-use std::path::Path;
+use std::{io::Read, path::Path};
 use throng_base::math::affine_from_rows;
 use throng_scene::{Instance, Material, Mesh, NONE, Scene, Shape, TriangleMesh};
 
@@ -20,70 +21,90 @@ const MAGIC: &[u8; 8] = b"SCN1\0\0\0\0";
 /// If the file cannot be read, is cut short, has extra bytes at the end, contains an index out of range, or contains a transform without an
 /// inverse.
 pub fn load(path: &Path) -> Result<Scene, LoadError> {
-    let bytes = files::read(path)?;
-    let mut scene = parse(&bytes).map_err(|message| LoadError::file(path, message))?;
+    let mut scene = parse(files::pieces(path)?).map_err(|message| LoadError::file(path, message))?;
     scene.camera = framing::turntable(&scene.bounds_at_rest());
     standalone::set_daylight(&mut scene);
     Ok(scene)
 }
 
-fn parse(bytes: &[u8]) -> Result<Scene, String> {
-    let mut reader = Reader { rest: bytes };
-    if reader.rest.get(..8) != Some(MAGIC) {
+fn parse<R: Read>(file: Pieces<R>) -> Result<Scene, String> {
+    let mut reader = Reader { file };
+    if reader.ready(8)?.get(..8) != Some(MAGIC) {
         return Err("not an SCN1 file: it does not begin with `SCN1`".to_owned());
     }
-    reader.rest = &reader.rest[8..];
+    reader.file.advance(8);
     let (mesh_count, instance_count) = (reader.u32("the mesh count")?, reader.u32("the instance count")?);
     let mut meshes = Vec::new();
     for number in 0..mesh_count {
         meshes.push(mesh(&mut reader, number)?);
     }
     check_count(instance_count.into())?;
-    let indices = reader.take(instance_count, 4, "the instances' meshes")?;
-    let rows = reader.take(instance_count, 48, "the instances' transforms")?;
-    if !reader.rest.is_empty() {
-        return Err(format!("{} bytes are left over at the end: the counts are wrong", reader.rest.len()));
+    let indices = reader.values(instance_count, "the instances' meshes", |[mesh]: [u32; 1]| mesh)?;
+    let placed = |row: [u32; 12]| Instance {
+        local: affine_from_rows(&row.map(f32::from_bits)),
+        node: NONE,
+        mesh: NONE,
+        slot_base: 0,
+        motion: NONE,
+    };
+    let mut instances = reader.values(instance_count, "the instances' transforms", placed)?;
+    instances.par_iter_mut().zip(indices).for_each(|(instance, mesh)| instance.mesh = mesh);
+    if reader.file.left() > 0 {
+        return Err(format!("{} bytes are left over at the end: the counts are wrong", reader.file.left()));
     }
-    let instances = instances(indices, rows, mesh_count)?;
+    check_instances(&instances, mesh_count)?;
     Ok(Scene { meshes, instances, materials: vec![Material::default()], material_slots: vec![0], ..Scene::default() })
 }
 
-struct Reader<'a> {
-    rest: &'a [u8],
+struct Reader<R> {
+    file: Pieces<R>,
 }
 
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: u32, size: u64, what: &str) -> Result<&'a [u8], String> {
-        let wanted = u64::from(count) * size;
-        let length = usize::try_from(wanted).ok().filter(|&n| n <= self.rest.len()).ok_or_else(|| {
-            format!("the file ends too early: {what} take {wanted} bytes, {} are left", self.rest.len())
-        })?;
-        let (taken, rest) = self.rest.split_at(length);
-        self.rest = rest;
-        Ok(taken)
+impl<R: Read> Reader<R> {
+    fn ready(&mut self, wanted: usize) -> Result<&[u8], String> {
+        self.file.ready(wanted).map_err(|e| files::describe(&e))
+    }
+
+    /// `count` values, each converted from `N` numbers.
+    fn values<const N: usize, T: Send>(
+        &mut self,
+        count: u32,
+        what: &str,
+        convert: impl Fn([u32; N]) -> T + Sync,
+    ) -> Result<Vec<T>, String> {
+        let size = 4 * N;
+        let (wanted, left) = (u64::from(count) * size as u64, self.file.left());
+        let ends = || format!("the file ends too early: {what} take {wanted} bytes, {left} are left");
+        let count = usize::try_from(count).ok().filter(|_| wanted <= left).ok_or_else(ends)?;
+        let mut values = Vec::with_capacity(count);
+        while values.len() < count {
+            let missing = count - values.len();
+            let bytes = self.ready(size)?;
+            let some = (bytes.len() / size).min(missing);
+            values.par_extend(bytes[..some * size].par_chunks_exact(size).map(|bytes| convert(words(bytes))));
+            self.file.advance(some * size);
+            if some == 0 {
+                return Err(ends());
+            }
+        }
+        Ok(values)
     }
 
     fn u32(&mut self, what: &str) -> Result<u32, String> {
-        self.take(1, 4, what).map(le_u32)
+        Ok(self.values(1, what, |[number]: [u32; 1]| number)?.into_iter().sum())
     }
 }
 
-/// The number in the first four bytes; missing bytes count as 0.
-fn le_u32(bytes: &[u8]) -> u32 {
-    bytes.iter().take(4).rev().fold(0, |n, &b| n << 8 | u32::from(b))
-}
-
 fn words<const N: usize>(bytes: &[u8]) -> [u32; N] {
-    std::array::from_fn(|i| le_u32(&bytes[4 * i..4 * i + 4]))
+    let (words, _) = bytes.as_chunks::<4>();
+    std::array::from_fn(|i| u32::from_le_bytes(words[i]))
 }
 
-fn mesh(reader: &mut Reader, number: u32) -> Result<Mesh, String> {
+fn mesh<R: Read>(reader: &mut Reader<R>, number: u32) -> Result<Mesh, String> {
     let what = |part: &str| format!("mesh {number}'s {part}");
     let (vertices, triangles) = (reader.u32(&what("vertex count"))?, reader.u32(&what("triangle count"))?);
-    let vertex_bytes = reader.take(vertices, 12, &what("vertices"))?;
-    let triangle_bytes = reader.take(triangles, 12, &what("triangles"))?;
-    let positions: Vec<[f32; 3]> = vertex_bytes.par_chunks_exact(12).map(|b| words(b).map(f32::from_bits)).collect();
-    let triangles: Vec<[u32; 3]> = triangle_bytes.par_chunks_exact(12).map(words).collect();
+    let positions = reader.values(vertices, &what("vertices"), |words: [u32; 3]| words.map(f32::from_bits))?;
+    let triangles = reader.values(triangles, &what("triangles"), |words: [u32; 3]| words)?;
     if triangles.is_empty() {
         return Err(format!("mesh {number} has no triangles"));
     }
@@ -97,21 +118,10 @@ fn mesh(reader: &mut Reader, number: u32) -> Result<Mesh, String> {
     Ok(Mesh { name: format!("mesh{number}"), shape, slot_count: 1 })
 }
 
-fn instances(indices: &[u8], rows: &[u8], mesh_count: u32) -> Result<Vec<Instance>, String> {
-    let instances: Vec<Instance> = indices
-        .par_chunks_exact(4)
-        .zip(rows.par_chunks_exact(48))
-        .map(|(index, row)| Instance {
-            local: affine_from_rows(&words(row).map(f32::from_bits)),
-            node: NONE,
-            mesh: le_u32(index),
-            slot_base: 0,
-            motion: NONE,
-        })
-        .collect();
+fn check_instances(instances: &[Instance], mesh_count: u32) -> Result<(), String> {
     let bad = instances.par_iter().position_first(|i| i.mesh >= mesh_count || !is_invertible(&i.local));
     match bad {
-        None => Ok(instances),
+        None => Ok(()),
         Some(n) if instances[n].mesh >= mesh_count => {
             Err(format!("instance {n} uses mesh {}, but there are {mesh_count}", instances[n].mesh))
         }
@@ -123,6 +133,10 @@ fn instances(indices: &[u8], rows: &[u8], mesh_count: u32) -> Result<Vec<Instanc
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn parse(bytes: &[u8]) -> Result<Scene, String> {
+        super::parse(Pieces::of(bytes))
+    }
 
     fn valid() -> Vec<u8> {
         let mut b = MAGIC.to_vec();

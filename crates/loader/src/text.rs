@@ -2,9 +2,16 @@
 
 use std::str::FromStr;
 
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The bytes after a UTF-8 byte order mark, if there is one.
 pub fn without_mark(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
+}
+
+/// Length of the UTF-8 byte order mark with which `bytes` begin; 0 if there is none.
+pub fn mark(bytes: &[u8]) -> usize {
+    bytes.len() - without_mark(bytes).len()
 }
 
 /// The first line, and everything after its end: LF, CR LF, or CR alone as on old Macintoshes.

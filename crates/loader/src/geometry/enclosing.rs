@@ -3,6 +3,7 @@
 
 use super::normals::weld;
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use throng_scene::{Scene, Shape, TriangleMesh};
 
 /// Sets [`Material::encloses`](throng_scene::Material::encloses) of the culled materials.
@@ -58,9 +59,11 @@ fn open_rows(mesh: &TriangleMesh, rows: &[(u32, u32)], culled: &[bool]) -> Vec<u
     rows.sort_unstable();
     let encloses = |slot: u32| {
         let slot_of = |triangle: usize| mesh.slots.get(triangle).copied().unwrap_or(0);
-        let triangles = mesh.triangles.iter().enumerate().filter(|(i, _)| slot_of(*i) == slot);
-        let triangles: Vec<[u32; 3]> = triangles.map(|(_, t)| t.map(|v| weld[v as usize])).collect();
-        is_closed(&triangles) && is_outward(mesh, &triangles)
+        let triangles = || {
+            let triangles = mesh.triangles.iter().enumerate().filter(move |(i, _)| slot_of(*i) == slot);
+            triangles.map(|(_, t)| t.map(|v| weld[v as usize]))
+        };
+        is_closed(&triangles, weld.len()) && is_outward(mesh, triangles())
     };
     rows.retain(|&(slot, _)| match known {
         Some((last, closed)) if last == slot => !closed,
@@ -73,21 +76,36 @@ fn open_rows(mesh: &TriangleMesh, rows: &[(u32, u32)], culled: &[bool]) -> Vec<u
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-/// Whether each edge is used equally often in both directions.
-fn is_closed(triangles: &[[u32; 3]]) -> bool {
-    let edges = |[a, b, c]: [u32; 3]| [(a, b), (b, c), (c, a)];
-    let mut there: Vec<(u32, u32)> = triangles.iter().flat_map(|&t| edges(t)).collect();
-    let mut back: Vec<(u32, u32)> = there.iter().map(|&(a, b)| (b, a)).collect();
-    there.par_sort_unstable();
-    back.par_sort_unstable();
-    there == back
+/// Number of parts into which vertices are divided, and the minimum number of vertices of a part.
+const PARTS: usize = 16;
+const LEAST: usize = 1 << 12;
+
+/// Whether each edge between `count` vertices is used equally often in both directions. All edges would take twice the memory of the triangles, so
+/// those of a part of the vertices are compared at a time.
+fn is_closed<T: Iterator<Item = [u32; 3]>>(triangles: &impl Fn() -> T, count: usize) -> bool {
+    let size = count.div_ceil(PARTS).max(LEAST);
+    let edges = || triangles().flat_map(|[a, b, c]| [(a, b), (b, c), (c, a)]);
+    (0..count).step_by(size).all(|first| {
+        let part = first as u32..(first + size) as u32;
+        let (mut there, mut back) = (Vec::new(), Vec::new());
+        for (a, b) in edges().filter(|(a, b)| part.contains(a.min(b))) {
+            match a.cmp(&b) {
+                Ordering::Less => there.push((a, b)),
+                Ordering::Greater => back.push((b, a)),
+                Ordering::Equal => {}
+            }
+        }
+        there.par_sort_unstable();
+        back.par_sort_unstable();
+        there == back
+    })
 }
 
 /// Whether triangles face away from the volume that they enclose.
-fn is_outward(mesh: &TriangleMesh, triangles: &[[u32; 3]]) -> bool {
+fn is_outward(mesh: &TriangleMesh, triangles: impl Iterator<Item = [u32; 3]>) -> bool {
     let point = |v: u32| glam::Vec3::from(mesh.positions[v as usize]).as_dvec3();
     let volume = |[a, b, c]: [u32; 3]| point(a).dot(point(b).cross(point(c)));
-    triangles.iter().map(|&t| volume(t)).sum::<f64>() > 0.0
+    triangles.map(volume).sum::<f64>() > 0.0
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Meshes with one index per vertex for all attributes, as in PLY and STL files: smoothing of faces, and conversion to a scene's mesh.
 
 use super::{
-    normals::{Fans, face_normal, unit},
+    normals::{face_normal, unit},
     polygons::{self, is_finite},
+    split::{self, OfFaces},
     subdivision::{self, Attribute, Cage, FaceVarying, Polygons, Spread},
 };
 use crate::{
@@ -14,17 +15,11 @@ use crate::{
 };
 use glam::{DVec3, Vec3, Vec4};
 use rayon::prelude::*;
-use std::{borrow::Cow, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 use throng_scene::{
-    Material, NONE, TriangleMesh, Wrap,
+    Material, TriangleMesh, Wrap,
     desc::{Subdivision, SubdivisionScheme},
 };
-
-/// Maximum number of copies of a vertex that are searched for one with an equal normal. Beyond it, another copy is cheaper than the search.
-const MOST_SEARCHED: usize = 64;
-
-/// Number of faces whose corner normals are computed at a time. The normals of all corners take three times the memory of the triangles.
-const TOGETHER: usize = 1 << 16;
 
 /// The content of a file. All indices are valid; texture coordinates and colours are finite.
 #[derive(Debug, Default)]
@@ -46,14 +41,6 @@ pub struct Indexed {
     pub warnings: Vec<String>,
 }
 
-/// The faces that are drawn: their corners, and their colours if faces have colours.
-#[derive(Debug, Default)]
-struct Faces<'a> {
-    /// All triangles of the file, if each has an area.
-    corners: Cow<'a, [[u32; 3]]>,
-    colors: Vec<[f32; 4]>,
-}
-
 impl Indexed {
     /// Creates a mesh from the file at `path`. Corners without normals are smoothed. Faces with positions that are not finite are omitted.
     ///
@@ -65,35 +52,41 @@ impl Indexed {
             return self.subdivided(path, (subdivision, options.scheme));
         }
         let left_out = self.mend();
-        let (faces, mut warnings) = (self.faces(), Vec::new());
-        if faces.corners.is_empty() {
+        self.polygons = Vec::new();
+        let all = self.triangles.len();
+        let (points, point_triangles) = match options.points {
+            true => (self.positions.clone(), self.triangles.clone()),
+            false => (Vec::new(), Vec::new()),
+        };
+        self.drop_flat();
+        if self.triangles.is_empty() {
             return Err(meshes::nothing_to_draw(path, self.first_not_finite, left_out));
         }
         if let (Some(first), 1..) = (self.first_not_finite, left_out) {
             let message = format!("this vertex is not finite: {left_out} faces with such vertices are left out");
-            warnings.push(first.error(path, &message).to_string());
+            self.warnings.push(first.error(path, &message).to_string());
         }
-        let dropped = self.triangles.len() - faces.corners.len();
+        let dropped = all - self.triangles.len();
         if dropped > 0 {
             let message = format!("{}: {dropped} triangles without area are left out", path.display());
-            warnings.push(message);
+            self.warnings.push(message);
         }
-        let lost = self.lost_normals(&faces);
+        let lost = self.lost_normals();
         if lost > 0 {
             let message = format!(
                 "{}: {lost} corners have normals without a direction, and get one of their faces",
                 path.display()
             );
-            warnings.push(message);
+            self.warnings.push(message);
         }
-        let mesh = self.mesh(&faces, options.smooth_angle);
-        self.warnings.append(&mut warnings);
-        Ok(Box::new(ParsedIndexed { file: self, mesh, cage: None }))
+        let warnings = std::mem::take(&mut self.warnings);
+        let mesh = self.smooth(options.smooth_angle);
+        Ok(Box::new(ParsedIndexed { mesh, points, point_triangles, warnings, cage: None }))
     }
 
     /// Refines the polygons.
     fn subdivided(
-        mut self,
+        self,
         path: &Path,
         (subdivision, scheme): (Subdivision, SubdivisionScheme),
     ) -> Result<Box<dyn ParsedMesh>, LoadError> {
@@ -122,10 +115,10 @@ impl Indexed {
         }
         let mut polygons = Polygons::of_faces(faces.sizes, faces.corners);
         polygons.scheme = scheme.into();
-        let cage = Cage::new(self.positions.clone(), polygons, attributes);
+        let cage = Cage::new(self.positions, polygons, attributes);
         let (mesh, cage) = cages::of_file(path, cage, subdivision)?;
-        (self.positions, self.triangles) = (Vec::new(), Vec::new());
-        Ok(Box::new(ParsedIndexed { file: self, mesh, cage }))
+        let (points, point_triangles) = (Vec::new(), Vec::new());
+        Ok(Box::new(ParsedIndexed { mesh, points, point_triangles, warnings: self.warnings, cage }))
     }
 
     /// Splits faces that are not valid fans, omits faces that cannot be drawn, and drops positions that are not finite. Returns the number
@@ -152,99 +145,38 @@ impl Indexed {
         mended.left_out
     }
 
-    /// The triangles that have an area.
-    fn faces(&self) -> Faces<'_> {
-        let has_area = |t: &[u32; 3]| face_normal(t.map(|v| self.positions[v as usize])) != DVec3::ZERO;
-        let are_colored = !self.face_colors.is_empty() && self.colors.is_empty();
-        if !are_colored && self.triangles.par_iter().all(has_area) {
-            return Faces { corners: Cow::Borrowed(&self.triangles), colors: Vec::new() };
+    /// Drops triangles without area.
+    fn drop_flat(&mut self) {
+        let Self { positions, triangles, face_colors, .. } = self;
+        let has_area = |t: &[u32; 3]| face_normal(t.map(|v| positions[v as usize])) != DVec3::ZERO;
+        if !triangles.par_iter().all(has_area) {
+            let kept: Vec<bool> = triangles.par_iter().map(has_area).collect();
+            meshes::retain(triangles, &kept);
+            meshes::retain(face_colors, &kept);
         }
-        if !are_colored {
-            let corners = self.triangles.par_iter().copied().filter(has_area).collect();
-            return Faces { corners: Cow::Owned(corners), colors: Vec::new() };
-        }
-        let colored = self.triangles.par_iter().copied().zip(self.face_colors.par_iter().copied());
-        let (corners, colors): (Vec<_>, Vec<_>) = colored.filter(|(corners, _)| has_area(corners)).unzip();
-        Faces { corners: Cow::Owned(corners), colors }
     }
 
-    fn lost_normals(&self, faces: &Faces) -> usize {
+    fn lost_normals(&self) -> usize {
         let normal = |v: u32| self.normals.get(v as usize);
-        let corners = faces.corners.as_flattened().par_iter();
+        let corners = self.triangles.as_flattened().par_iter();
         corners.filter(|&&v| normal(v).is_some_and(|&n| unit(n).is_none())).count()
     }
 
-    fn mesh(&self, faces: &Faces, smooth_angle: f32) -> TriangleMesh {
-        let triangles = &faces.corners[..];
-        let own: Vec<Option<[f32; 3]>> = self.normals.par_iter().map(|&n| unit(n)).collect();
-        let given = |v: u32| own.get(v as usize).copied().flatten();
-        let complete = triangles.as_flattened().par_iter().all(|&v| given(v).is_some());
-        let fans = (!complete).then(|| Fans::new(&self.positions, triangles));
-        // The margin keeps exactly coplanar faces smooth at 0 degrees despite rounding.
-        let limit = f64::from(smooth_angle).cos() - 1e-9;
-        let corner = |t: usize, v: u32| match (given(v), &fans) {
-            (Some(normal), _) => normal,
-            (None, Some(fans)) => fans.corner_normal(t as u32, v, limit),
-            (None, None) => [0.0, 1.0, 0.0],
-        };
-        let mut out = Copies::of(self);
-        out.mesh.triangles.reserve_exact(triangles.len());
-        for (some, first) in triangles.chunks(TOGETHER).zip((0..).step_by(TOGETHER)) {
-            let numbered = some.par_iter().enumerate();
-            let normals: Vec<_> = numbered.map(|(t, corners)| corners.map(|v| corner(first + t, v))).collect();
-            for (face, (corners, normals)) in (first..).zip(some.iter().zip(normals)) {
-                let color = faces.colors.get(face).copied();
-                let corners = std::array::from_fn(|i| out.vertex(corners[i], normals[i], color));
-                out.mesh.triangles.push(corners);
-            }
-        }
-        out.mesh
+    fn smooth(self, smooth_angle: f32) -> TriangleMesh {
+        let Self { positions, triangles, normals, uvs, colors, face_colors, .. } = self;
+        let face_colors = if colors.is_empty() { face_colors } else { Vec::new() };
+        let mesh = TriangleMesh { positions, triangles, normals, uvs, colors, ..TriangleMesh::default() };
+        split::smooth(mesh, OfFaces { colors: &face_colors, normals: None }, smooth_angle)
     }
 }
 
-/// A mesh with one copy of each vertex for each of its normals, and for each of its faces' colours.
-struct Copies<'a> {
-    file: &'a Indexed,
-    mesh: TriangleMesh,
-    /// The latest copy of each vertex of the file, or [`NONE`].
-    latest: Vec<u32>,
-    /// The previous copy of each copy, or [`NONE`].
-    before: Vec<u32>,
-}
-
-impl<'a> Copies<'a> {
-    fn of(file: &'a Indexed) -> Self {
-        let latest = vec![NONE; file.positions.len()];
-        Self { file, mesh: TriangleMesh::default(), latest, before: Vec::new() }
-    }
-
-    /// Index of the copy of the file's vertex `v` with this normal, and with this colour if faces have colours.
-    fn vertex(&mut self, v: u32, normal: [f32; 3], color: Option<[f32; 4]>) -> u32 {
-        let (at, mesh) = (v as usize, &mut self.mesh);
-        let mut copy = self.latest[at];
-        for _ in 0..MOST_SEARCHED {
-            match mesh.normals.get(copy as usize) {
-                Some(n) if *n == normal && color.is_none_or(|color| mesh.colors[copy as usize] == color) => {
-                    return copy;
-                }
-                Some(_) => copy = self.before[copy as usize],
-                None => break,
-            }
-        }
-        mesh.positions.push(self.file.positions[at]);
-        mesh.normals.push(normal);
-        mesh.uvs.extend(self.file.uvs.get(at));
-        mesh.colors.extend(color.as_ref().or(self.file.colors.get(at)));
-        self.before.push(self.latest[at]);
-        self.latest[at] = self.before.len() as u32 - 1;
-        self.latest[at]
-    }
-}
-
-/// A file and the mesh created from it.
+/// The mesh of a file.
 struct ParsedIndexed {
-    file: Indexed,
     mesh: TriangleMesh,
+    /// Positions of the file and triangles between them, if they are kept.
+    points: Vec<[f32; 3]>,
+    point_triangles: Vec<[u32; 3]>,
+    warnings: Vec<String>,
     /// The cage of a subdivision surface whose level is chosen later.
     cage: Option<Box<MeshCage>>,
 }
@@ -262,7 +194,7 @@ impl ParsedMesh for ParsedIndexed {
         _wrap: Wrap,
         table: &mut Materials,
     ) -> Result<(MeshSource, Vec<String>), LoadError> {
-        let Self { file, mesh, cage } = *self;
+        let Self { mesh, points, point_triangles, warnings, cage } = *self;
         let row = replacement.unwrap_or_else(|| {
             if mesh.colors.is_empty() {
                 table.add("default", Material::default())
@@ -270,8 +202,8 @@ impl ParsedMesh for ParsedIndexed {
                 table.add("vertex colours", Material { color: Vec3::ONE, ..Material::default() })
             }
         });
-        let source = MeshSource::of_triangles(name, mesh, vec![row], file.positions, file.triangles);
-        Ok((MeshSource { cage, ..source }, file.warnings))
+        let source = MeshSource::of_triangles(name, mesh, vec![row], points, point_triangles);
+        Ok((MeshSource { cage, ..source }, warnings))
     }
 }
 
@@ -291,8 +223,7 @@ mod tests {
 
     #[test]
     fn a_sharp_edge_has_its_vertices_twice_and_a_soft_one_once() {
-        let file = fold();
-        let [sharp, soft] = [60f32, 100.0].map(|angle| file.mesh(&file.faces(), angle.to_radians()));
+        let [sharp, soft] = [60f32, 100.0].map(|angle| fold().smooth(angle.to_radians()));
         assert_eq!((sharp.positions.len(), soft.positions.len()), (6, 4));
         assert_eq!(sharp.normals[0], [0.0, 1.0, 0.0]);
         assert_eq!((sharp.colors.len(), sharp.colors[5]), (6, [0.3; 4]));
@@ -300,25 +231,26 @@ mod tests {
 
     #[test]
     fn normals_of_the_file_are_kept_and_missing_ones_made() {
-        let mut file = fold();
-        file.normals = vec![[0.0, 0.0, 2.0]; 4];
-        let mesh = file.mesh(&file.faces(), 1.0);
+        let normals = vec![[0.0, 0.0, 2.0]; 4];
+        let mesh = Indexed { normals: normals.clone(), ..fold() }.smooth(1.0);
         assert_eq!((mesh.positions.len(), mesh.normals[3]), (4, [0.0, 0.0, 1.0]));
+        let mut file = Indexed { normals, ..fold() };
         file.normals[3] = [f32::NAN; 3];
-        let mesh = file.mesh(&file.faces(), 1.0);
+        let mesh = file.smooth(1.0);
         assert_eq!((mesh.normals[0], mesh.normals[3]), ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]));
     }
 
     #[test]
     fn faces_with_colours_part_their_vertices() {
-        let mut file = fold();
-        file.face_colors = vec![[0.5, 0.0, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]];
-        let soft = file.mesh(&file.faces(), 2.0);
+        let face_colors = vec![[0.5, 0.0, 0.0, 1.0], [0.0, 0.5, 0.0, 1.0]];
+        let soft = Indexed { face_colors: face_colors.clone(), ..fold() }.smooth(2.0);
         assert_eq!((soft.positions.len(), soft.colors[1]), (4, [0.1; 4]), "colours of positions count more");
-        file.colors.clear();
-        let soft = file.mesh(&file.faces(), 2.0);
-        assert_eq!((soft.positions.len(), &soft.triangles[..]), (6, &[[0, 1, 2], [3, 4, 5]][..]));
-        assert_eq!([soft.colors[2], soft.colors[3]], [file.face_colors[0], file.face_colors[1]]);
+        for normals in [Vec::new(), vec![[0.0, 1.0, 0.0]; 4]] {
+            let file = Indexed { face_colors: face_colors.clone(), colors: Vec::new(), normals, ..fold() };
+            let soft = file.smooth(2.0);
+            assert_eq!((soft.positions.len(), &soft.triangles[..]), (6, &[[0, 1, 2], [3, 4, 5]][..]));
+            assert_eq!([soft.colors[2], soft.colors[3]], [face_colors[0], face_colors[1]]);
+        }
     }
 
     #[test]
@@ -332,7 +264,7 @@ mod tests {
         let parsed = file
             .finish(
                 Path::new("a.ply"),
-                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true },
             )
             .unwrap();
         let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default()).unwrap();
@@ -343,23 +275,12 @@ mod tests {
         let e = all
             .finish(
                 Path::new("a.ply"),
-                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true },
             )
             .err()
             .unwrap();
         let told =
             "a.ply: at byte 90: no face can be drawn: 1 have vertices that are not finite; export the mesh again";
         assert_eq!(e.to_string(), told);
-    }
-
-    #[test]
-    fn many_normals_at_one_vertex_need_no_long_search() {
-        let file = Indexed { positions: vec![[0.0; 3]], ..Indexed::default() };
-        let mut copies = Copies::of(&file);
-        let count = 3 * MOST_SEARCHED as u32;
-        let made: Vec<u32> = (0..count).map(|i| copies.vertex(0, [i as f32, 0.0, 0.0], None)).collect();
-        assert!(made.iter().copied().eq(0..count));
-        assert_eq!(copies.vertex(0, [count as f32 - 1.0, 0.0, 0.0], None), count - 1);
-        assert_eq!(copies.vertex(0, [0.0; 3], None), count);
     }
 }

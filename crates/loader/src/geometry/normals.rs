@@ -2,9 +2,9 @@
 //!
 //! Thürmer and Wüthrich, "Computing vertex normals from polygonal facets", 1998.
 
+use super::distinct::{Distinct, bits};
 use glam::{DVec3, Vec3};
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Maximum number of faces at a vertex for smoothing, since the work is quadratic. More faces stay flat.
 const MAX_VALENCE: usize = 1024;
@@ -48,9 +48,10 @@ impl Fans {
         let mut next = starts.clone();
         let mut members = vec![(0, 0.0); triangles.len() * 3];
         for (t, triangle) in triangles.iter().enumerate() {
+            let corners = triangle.map(|v| positions[v as usize]);
             for corner in 0..3 {
                 let slot = &mut next[weld[triangle[corner] as usize] as usize];
-                members[*slot as usize] = (t as u32, corner_angle(positions, triangle, corner));
+                members[*slot as usize] = (t as u32, corner_angle(corners, corner));
                 *slot += 1;
             }
         }
@@ -61,23 +62,6 @@ impl Fans {
     fn around(&self, position: u32) -> &[(u32, f32)] {
         let at = self.weld[position as usize] as usize;
         &self.members[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
-
-    /// Normal of `triangle` at its corner `position`. It is averaged over all faces there whose normals differ by an angle with a cosine of
-    /// at least `cos_limit`.
-    pub fn corner_normal(&self, triangle: u32, position: u32, cos_limit: f64) -> [f32; 3] {
-        let own = self.faces[triangle as usize];
-        let fan = self.around(position);
-        if fan.len() > MAX_VALENCE {
-            return own.as_vec3().to_array();
-        }
-        let sum: DVec3 = fan
-            .iter()
-            .map(|&(t, angle)| (self.faces[t as usize], f64::from(angle)))
-            .filter(|(n, _)| n.dot(own) >= cos_limit)
-            .map(|(n, angle)| n * angle)
-            .sum();
-        sum.try_normalize().unwrap_or(own).as_vec3().to_array()
     }
 
     /// Normal of every position over all faces around it; +Y without faces.
@@ -92,16 +76,43 @@ impl Fans {
     }
 }
 
-/// For each position, the index of the first one with equal coordinates.
-pub fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
-    let mut first = HashMap::with_capacity(positions.len());
-    // Adding 0 turns -0 into 0.
-    let key = |p: &[f32; 3]| p.map(|x| (x + 0.0).to_bits());
-    positions.iter().enumerate().map(|(i, p)| *first.entry(key(p)).or_insert(i as u32)).collect()
+/// The faces around one position, with their normals and angles there.
+#[derive(Default)]
+pub struct Fan {
+    faces: Vec<(DVec3, f64)>,
 }
 
-fn corner_angle(positions: &[[f32; 3]], triangle: &[u32; 3], corner: usize) -> f32 {
-    let p = |i: usize| DVec3::from(positions[triangle[i % 3] as usize].map(f64::from));
+impl Fan {
+    /// Replaces the faces. Each has three corners, of which the one with the given number is at the position.
+    pub fn fill(&mut self, faces: impl ExactSizeIterator<Item = ([[f32; 3]; 3], usize)>) {
+        let is_smooth = faces.len() <= MAX_VALENCE;
+        let angle = |corners, corner| if is_smooth { corner_angle(corners, corner) } else { 0.0 };
+        self.faces.clear();
+        self.faces.extend(faces.map(|(corners, corner)| (face_normal(corners), f64::from(angle(corners, corner)))));
+    }
+
+    /// Normal of the face with number `face` at the position. It is averaged over all faces whose normals differ by an angle with a cosine of at
+    /// least `cos_limit`.
+    pub fn normal(&self, face: usize, cos_limit: f64) -> [f32; 3] {
+        let own = self.faces[face].0;
+        if self.faces.len() > MAX_VALENCE {
+            return own.as_vec3().to_array();
+        }
+        let near = self.faces.iter().filter(|(n, _)| n.dot(own) >= cos_limit);
+        let sum: DVec3 = near.map(|&(n, angle)| n * angle).sum();
+        sum.try_normalize().unwrap_or(own).as_vec3().to_array()
+    }
+}
+
+/// For each position, the index of the first one with equal coordinates.
+pub fn weld(positions: &[[f32; 3]]) -> Vec<u32> {
+    let mut first = Distinct::with_capacity(positions.len());
+    let known = |index: u32| bits(positions[index as usize]);
+    (0..positions.len() as u32).map(|index| first.index(known(index), index, known)).collect()
+}
+
+fn corner_angle(corners: [[f32; 3]; 3], corner: usize) -> f32 {
+    let p = |i: usize| DVec3::from(corners[i % 3].map(f64::from));
     let (a, b) = (p(corner + 1) - p(corner), p(corner + 2) - p(corner));
     match (a.try_normalize(), b.try_normalize()) {
         (Some(a), Some(b)) => a.dot(b).clamp(-1.0, 1.0).acos() as f32,
@@ -113,15 +124,13 @@ fn corner_angle(positions: &[[f32; 3]], triangle: &[u32; 3], corner: usize) -> f
 mod tests {
     use super::*;
 
-    /// Two triangles that share the edge 0-1 and are folded along it by 90 degrees.
-    const FOLD: ([[f32; 3]; 4], [[u32; 3]; 2]) =
-        ([[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]], [[0, 1, 2], [1, 0, 3]]);
-
     #[test]
     fn a_sharp_edge_stays_flat_and_a_soft_one_is_smoothed() {
-        let fans = Fans::new(&FOLD.0, &FOLD.1);
-        let flat = fans.corner_normal(0, 0, 60f64.to_radians().cos());
-        let soft = fans.corner_normal(0, 0, 100f64.to_radians().cos());
+        // Two triangles that share an edge and are folded along it by 90 degrees.
+        let [a, b, c, d] = [[0., 0., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]];
+        let mut fan = Fan::default();
+        fan.fill([([a, b, c], 0), ([b, a, d], 1)].into_iter());
+        let [flat, soft] = [60f64, 100.0].map(|angle| fan.normal(0, angle.to_radians().cos()));
         assert_eq!(flat, [0.0, 1.0, 0.0]);
         assert!((soft[0] - soft[1]).abs() < 1e-6 && soft[0] > 0.7, "{soft:?}");
     }

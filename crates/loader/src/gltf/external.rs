@@ -7,6 +7,7 @@ use super::{
     GltfOptions, Input, Model,
     fault::{Fault, fault},
     file::{
+        bytes::Bytes,
         document::{Document, out_of_range},
         numbers, uri,
     },
@@ -130,7 +131,8 @@ impl External {
             }
             (Some(data), _) => {
                 let bytes = uri::read(&document.folders, data, document.budget);
-                read_bytes(document, options, &bytes.map_err(|m| fault(format!("{path}/uri"), m))?, &path)?
+                let bytes = bytes.map_err(|m| fault(format!("{path}/uri"), m))?;
+                read_bytes(document, options, Bytes::Memory(&bytes), &path)?
             }
             (None, Some(view)) => {
                 let view: Index<buffer::View> = Index::new(view);
@@ -151,15 +153,15 @@ fn read_file(document: &Document, options: &GltfOptions, file: PathBuf, path: &s
     if options.within.contains(&file) {
         return Err(fault(path, "the file contains itself: take it out of one of the files"));
     }
-    let bytes = files::read(&file).map_err(|e| fault(path, e.message()))?;
+    let (opened, length) = files::open(&file).map_err(|e| fault(path, e.message()))?;
     let home = file.parent().map(Path::to_owned);
     let options = nested(document, options, Some(file.clone()), path)?;
-    let input = Input { bytes: &bytes, path: &file, home: home.as_deref() };
+    let input = Input { bytes: Bytes::File { file: &opened, start: 0, length }, path: &file, home: home.as_deref() };
     load(&input, &options, document.budget).map_err(|inner| fault(path, inner.line()))
 }
 
 /// Files that the inner file refers to are searched in the folders of the outer one.
-fn read_bytes(document: &Document, options: &GltfOptions, bytes: &[u8], path: &str) -> Result<Model, Fault> {
+fn read_bytes(document: &Document, options: &GltfOptions, bytes: Bytes, path: &str) -> Result<Model, Fault> {
     let options = nested(document, options, None, path)?;
     let input = Input { bytes, path: Path::new(""), home: document.folders.home() };
     load(&input, &options, document.budget).map_err(|inner| fault(path, inner.line()))

@@ -32,11 +32,13 @@ pub(super) use tangents::generate as generate_tangents;
 
 use super::{LoadError, budget::Budget, files, suggest};
 use fault::{Fault, Faults, fault};
-use file::container::Container;
-use file::document::Document;
+use file::{bytes::Bytes, container::Container, document::Document};
 use glam::Quat;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 use throng_scene::{NONE, rig::Rig};
 
 /// Options for loading a glTF file.
@@ -64,7 +66,7 @@ pub struct GltfOptions {
 
 /// Loads a .gltf or .glb file, which are distinguished by content, with its buffers and pictures.
 ///
-/// The file is read once, and only the results are kept. Accessors are converted and pictures decoded in parallel.
+/// Large arrays are read from the file in pieces, and only the results are kept. Accessors are converted and pictures decoded in parallel.
 ///
 /// # Errors
 /// If the file, or a file that it refers to, cannot be read or is invalid, or if the memory limit is exceeded. The error is one line with a
@@ -78,8 +80,8 @@ pub fn load_model(path: &Path, options: &GltfOptions) -> Result<Model, LoadError
 /// # Errors
 /// As [`load_model`].
 pub(super) fn load_within(path: &Path, options: &GltfOptions, budget: &Budget) -> Result<Model, LoadError> {
-    let bytes = files::read(path)?;
-    let input = Input::file(path, &bytes);
+    let (file, length) = files::open(path)?;
+    let input = Input::file(path, &file, length);
     let options = &GltfOptions { within: path.canonicalize().into_iter().collect(), ..options.clone() };
     load(&input, options, budget).map_err(|fault| LoadError::file(path, fault.line()))
 }
@@ -108,29 +110,29 @@ pub struct Findings {
 /// # Errors
 /// If the file cannot be read.
 pub fn check_model(path: &Path, options: &GltfOptions) -> Result<Findings, LoadError> {
-    let bytes = files::read(path)?;
+    let (file, length) = files::open(path)?;
     let options = &GltfOptions { within: path.canonicalize().into_iter().collect(), ..options.clone() };
-    let (errors, warnings) = check(&Input::file(path, &bytes), options);
+    let (errors, warnings) = check(&Input::file(path, &file, length), options);
     let errors = errors.iter().map(|line| LoadError::file(path, line));
     Ok(Findings { errors: errors.collect(), warnings })
 }
 
 /// The bytes of a file, and its location.
 struct Input<'a> {
-    bytes: &'a [u8],
+    bytes: Bytes<'a>,
     path: &'a Path,
     /// The folder in which URIs are resolved.
     home: Option<&'a Path>,
 }
 
 impl<'a> Input<'a> {
-    fn file(path: &'a Path, bytes: &'a [u8]) -> Self {
-        Self { bytes, path, home: Some(path.parent().unwrap_or(Path::new(""))) }
+    fn file(path: &'a Path, file: &'a File, length: u64) -> Self {
+        Self { bytes: Bytes::File { file, start: 0, length }, path, home: Some(path.parent().unwrap_or(Path::new(""))) }
     }
 
     fn in_memory(bytes: &'a [u8], home: Option<&'a Path>) -> Self {
         let path = Path::new("glTF in memory");
-        Self { bytes, path, home }
+        Self { bytes: Bytes::Memory(bytes), path, home }
     }
 }
 
@@ -162,7 +164,7 @@ fn check(input: &Input, options: &GltfOptions) -> (Vec<String>, Vec<String>) {
 }
 
 fn open<'a>(input: &Input<'a>, budget: &Budget) -> Result<Container<'a>, Fault> {
-    budget.hold(input.path, input.bytes.len() as u64).map_err(|lack| fault("", format!("the file {lack}")))?;
+    budget.hold(input.path, input.bytes.len()).map_err(|lack| fault("", format!("the file {lack}")))?;
     file::container::open(input.bytes).map_err(|message| fault("", message))
 }
 

@@ -1,45 +1,49 @@
 //! Shared syntax of OBJ and MTL files: numbered lines, and names of materials.
 
-use crate::text;
-use std::borrow::Cow;
+use crate::{pieces::Pieces, text};
+use std::io::{self, Read};
 
 /// Numbered lines. A line that ends in a backslash continues on the next one, unless it is a comment.
-pub struct Lines<'a> {
-    rest: &'a [u8],
+pub struct Lines<R> {
+    file: Pieces<R>,
     next: usize,
+    line: String,
 }
 
-impl<'a> Lines<'a> {
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: text::without_mark(bytes), next: 1 }
+impl<R: Read> Lines<R> {
+    pub fn new(file: Pieces<R>) -> Self {
+        Self { file, next: 1, line: String::new() }
     }
 
-    fn physical(&mut self) -> &'a [u8] {
-        let (line, rest) = text::split_line(self.rest);
-        self.rest = rest;
-        self.next += 1;
-        line
-    }
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = (usize, Cow<'a, str>);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.rest.is_empty() {
-            return None;
+    /// The next line with its number; None at the end.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn next(&mut self) -> io::Result<Option<(usize, &str)>> {
+        let begin = self.file.ready(4)?;
+        if begin.is_empty() {
+            return Ok(None);
         }
         let number = self.next;
-        let mut line = String::from_utf8_lossy(self.physical());
-        let is_comment = line.trim_start().starts_with('#');
-        while line.ends_with('\\') && !is_comment && !self.rest.is_empty() {
-            let more = String::from_utf8_lossy(self.physical());
-            let joined = line.to_mut();
-            joined.pop();
-            joined.push(' ');
-            joined.push_str(&more);
+        if number == 1 {
+            let mark = text::mark(begin);
+            self.file.advance(mark);
         }
-        Some((number, line))
+        self.line.clear();
+        self.add()?;
+        let is_comment = self.line.trim_start().starts_with('#');
+        while self.line.ends_with('\\') && !is_comment && !self.file.ready(1)?.is_empty() {
+            self.line.pop();
+            self.line.push(' ');
+            self.add()?;
+        }
+        Ok(Some((number, &self.line)))
+    }
+
+    fn add(&mut self) -> io::Result<()> {
+        self.line.push_str(&String::from_utf8_lossy(self.file.line()?));
+        self.next += 1;
+        Ok(())
     }
 }
 
@@ -57,8 +61,10 @@ mod tests {
 
     #[test]
     fn marks_ends_of_lines_and_backslashes_are_read() {
-        let lines: Vec<(usize, Cow<str>)> = Lines::new(b"\xef\xbb\xbfa\rb \\\r\nc\n# d\\\ne").collect();
-        let lines: Vec<(usize, &str)> = lines.iter().map(|(line, text)| (*line, text.as_ref())).collect();
-        assert_eq!(lines, [(1, "a"), (2, "b  c"), (4, "# d\\"), (5, "e")]);
+        let mut lines = Lines::new(Pieces::of(b"\xef\xbb\xbfa\rb \\\r\nc\n# d\\\ne"));
+        for expected in [(1, "a"), (2, "b  c"), (4, "# d\\"), (5, "e")] {
+            assert_eq!(lines.next().ok().flatten(), Some(expected));
+        }
+        assert!(lines.next().is_ok_and(|end| end.is_none()));
     }
 }

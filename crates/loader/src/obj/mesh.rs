@@ -1,7 +1,14 @@
 //! Converts the separate lists of an OBJ file to one mesh, with one vertex per distinct (position, UV, normal) and one slot per material.
 
 use super::{Corner, ObjData};
-use crate::geometry::normals::{Fans, face_normal, unit};
+use crate::{
+    geometry::{
+        distinct::Distinct,
+        normals::face_normal,
+        split::{self, OfFaces},
+    },
+    meshes::retain,
+};
 use glam::DVec3;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -16,30 +23,23 @@ pub struct ObjMesh {
     pub dropped: usize,
 }
 
-/// Creates one mesh from the whole file. Faces without normals are smoothed up to `smooth_angle` radians.
+/// Creates one mesh from the whole file, whose lists become empty. Faces without normals are smoothed up to `smooth_angle` radians.
 ///
 /// The result is empty if no triangle has an area.
-pub fn build(data: &ObjData, smooth_angle: f32) -> ObjMesh {
-    let kept: Vec<u32> = (0..data.triangles.len() as u32).into_par_iter().filter(|&t| has_area(data, t)).collect();
-    let normals = corner_normals(data, &kept, smooth_angle);
-    let mut out = Unifier { data, mesh: TriangleMesh::default(), vertex_of: HashMap::new() };
-    let (mut slot_materials, mut slot_of) = (Vec::new(), HashMap::new());
-    for (&t, normals) in kept.iter().zip(&normals) {
-        let corners = data.triangles[t as usize];
-        let triangle = std::array::from_fn(|i| out.vertex(corners[i], normals[i]));
-        out.mesh.triangles.push(triangle);
-        let material = data.triangle_materials[t as usize];
-        let slot = *slot_of.entry(material).or_insert_with(|| {
-            slot_materials.push(material);
-            slot_materials.len() as u32 - 1
-        });
-        out.mesh.slots.push(slot);
+pub fn build(data: &mut ObjData, smooth_angle: f32) -> ObjMesh {
+    let all = data.triangles.len();
+    let kept: Vec<bool> = data.triangles.par_iter().map(|triangle| has_area(data, triangle)).collect();
+    retain(&mut data.triangles, &kept);
+    retain(&mut data.triangle_materials, &kept);
+    let dropped = all - data.triangles.len();
+    let (slot_materials, slots) = slots(std::mem::take(&mut data.triangle_materials));
+    let (normals, mut corners) = (std::mem::take(&mut data.normals), Vec::new());
+    if !normals.is_empty() {
+        corners = data.triangles.iter().map(|t| t.map(|c| c.vn)).collect();
     }
-    let mut mesh = out.mesh;
-    if slot_materials.len() < 2 {
-        mesh.slots = Vec::new();
-    }
-    ObjMesh { mesh, slot_materials, dropped: data.triangles.len() - kept.len() }
+    let faces = OfFaces { normals: Some((&normals[..], &corners[..])), ..OfFaces::default() };
+    let mesh = TriangleMesh { slots, ..vertices(data) };
+    ObjMesh { mesh: split::smooth(mesh, faces, smooth_angle), slot_materials, dropped }
 }
 
 /// The file's triangles as indices of positions, for scattering points on vertices.
@@ -47,65 +47,67 @@ pub fn position_triangles(data: &ObjData) -> Vec<[u32; 3]> {
     data.triangles.iter().map(|t| t.map(|c| c.v)).collect()
 }
 
-fn has_area(data: &ObjData, triangle: u32) -> bool {
-    face_normal(data.triangles[triangle as usize].map(|c| data.positions[c.v as usize])) != DVec3::ZERO
+fn has_area(data: &ObjData, triangle: &[Corner; 3]) -> bool {
+    face_normal(triangle.map(|c| data.positions[c.v as usize])) != DVec3::ZERO
 }
 
-fn corner_normals(data: &ObjData, kept: &[u32], smooth_angle: f32) -> Vec<[[f32; 3]; 3]> {
-    let own: Vec<Option<[f32; 3]>> = data.normals.iter().map(|&n| unit(n)).collect();
-    let given = |c: &Corner| own.get(c.vn as usize).copied().flatten();
-    let complete = kept.iter().all(|&t| data.triangles[t as usize].iter().all(|c| given(c).is_some()));
-    let positions: Vec<[u32; 3]> = kept.iter().map(|&t| data.triangles[t as usize].map(|c| c.v)).collect();
-    let fans = (!complete).then(|| Fans::new(&data.positions, &positions));
-    // The margin keeps exactly coplanar faces smooth at 0 degrees despite rounding.
-    let limit = f64::from(smooth_angle).cos() - 1e-9;
-    kept.par_iter()
-        .enumerate()
-        .map(|(i, &t)| {
-            data.triangles[t as usize].map(|c| match (given(&c), &fans) {
-                (Some(n), _) => n,
-                (None, Some(fans)) => fans.corner_normal(i as u32, c.v, limit),
-                (None, None) => [0.0, 1.0, 0.0],
-            })
-        })
-        .collect()
+/// The material of each slot, and the slots of triangles with these materials; empty if there is only one.
+fn slots(mut materials: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+    let (mut slot_materials, mut slot_of) = (Vec::new(), HashMap::new());
+    for material in &mut materials {
+        *material = *slot_of.entry(*material).or_insert_with(|| {
+            slot_materials.push(*material);
+            slot_materials.len() as u32 - 1
+        });
+    }
+    if slot_materials.len() < 2 {
+        materials = Vec::new();
+    }
+    (slot_materials, materials)
 }
 
-struct Unifier<'a> {
-    data: &'a ObjData,
-    mesh: TriangleMesh,
-    vertex_of: HashMap<(u32, [u32; 2], [u32; 3]), u32>,
-}
-
-impl Unifier<'_> {
-    fn vertex(&mut self, corner: Corner, normal: [f32; 3]) -> u32 {
-        let next = self.mesh.positions.len() as u32;
-        let uv = self.data.uvs.get(corner.vt as usize);
-        let uv = uv.copied().unwrap_or_default();
-        let key = (corner.v, uv.map(f32::to_bits), normal.map(f32::to_bits));
-        let index = *self.vertex_of.entry(key).or_insert(next);
+/// The triangles without normals, with one vertex per distinct position and UV.
+fn vertices(data: &mut ObjData) -> TriangleMesh {
+    let ObjData { positions, uvs, colors, triangles, .. } = data;
+    let (positions, uvs) = (std::mem::take(positions), std::mem::take(uvs));
+    let (colors, corners) = (std::mem::take(colors), std::mem::take(triangles));
+    if uvs.is_empty() {
+        let triangles = corners.iter().map(|t| t.map(|c| c.v)).collect();
+        return TriangleMesh { positions, triangles, colors, ..TriangleMesh::default() };
+    }
+    let (mut distinct, mut vertices) = (Distinct::with_capacity(positions.len()), Vec::new());
+    let mut vertex = |corner: Corner| {
+        let key = |(v, vt): (u32, u32)| {
+            let [s, t] = uvs[vt as usize].map(f32::to_bits);
+            [v, s, t]
+        };
+        let next = vertices.len() as u32;
+        let index = distinct.index(key((corner.v, corner.vt)), next, |known| key(vertices[known as usize]));
         if index == next {
-            let position = self.data.positions[corner.v as usize];
-            self.mesh.positions.push(position);
-            self.mesh.normals.push(normal);
-            if !self.data.uvs.is_empty() {
-                self.mesh.uvs.push(uv);
-            }
-            self.mesh.colors.extend(self.data.colors.get(corner.v as usize));
+            vertices.push((corner.v, corner.vt));
         }
         index
+    };
+    let triangles = corners.iter().map(|t| t.map(&mut vertex)).collect();
+    drop(corners);
+    TriangleMesh {
+        positions: vertices.iter().map(|&(v, _)| positions[v as usize]).collect(),
+        triangles,
+        uvs: vertices.iter().map(|&(_, vt)| uvs[vt as usize]).collect(),
+        colors: vertices.iter().filter_map(|&(v, _)| colors.get(v as usize).copied()).collect(),
+        ..TriangleMesh::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::obj::scan;
+    use crate::{obj::scan, pieces::Pieces};
     use std::path::Path;
 
     fn mesh(text: &str) -> ObjMesh {
-        let data = scan::scan(Path::new("a.obj"), text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-        build(&data, 60f32.to_radians())
+        let data = scan::scan(Path::new("a.obj"), Pieces::of(text.as_bytes()));
+        build(&mut data.unwrap_or_else(|e| panic!("{e}")), 60f32.to_radians())
     }
 
     const SQUARE: &str = "v 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nvt 0 0\nvt 1 1\nvn 0 3 0\n";

@@ -20,6 +20,7 @@ use super::{
     files,
     folders::Folders,
     geometry::{
+        distinct::Distinct,
         normals::unit,
         polygons::{self, is_finite},
     },
@@ -29,7 +30,6 @@ use super::{
 use lookup::Lookup;
 use materials::MtlMaterials;
 use std::{
-    collections::HashMap,
     ops::Range,
     path::{Path, PathBuf},
 };
@@ -81,11 +81,13 @@ pub struct ObjData {
 impl ObjData {
     /// Merges positions with identical bits and colours. If some corners have a UV or normal, the others get zeros.
     fn complete(&mut self) {
-        let colors = |i: u32| self.colors.get(i as usize).map(|c| c.map(f32::to_bits));
-        let mut first_of = HashMap::with_capacity(self.positions.len());
-        let positions = (0..).zip(&self.positions);
-        let first = positions.map(|(i, p)| *first_of.entry((p.map(f32::to_bits), colors(i))).or_insert(i));
-        let first: Vec<u32> = first.collect();
+        let mut distinct = Distinct::with_capacity(self.positions.len());
+        let known = |i: u32| {
+            let [x, y, z] = self.positions[i as usize].map(f32::to_bits);
+            let [r, g, b, a] = self.colors.get(i as usize).map_or([0; 4], |c| c.map(f32::to_bits));
+            [x, y, z, r, g, b, a]
+        };
+        let first: Vec<u32> = (0..self.positions.len() as u32).map(|i| distinct.index(known(i), i, known)).collect();
         let counts = [self.uvs.len(), self.normals.len()];
         let zero_uv = zero_at_the_end(&mut self.uvs);
         let zero_normal = zero_at_the_end(&mut self.normals);
@@ -182,22 +184,28 @@ impl MeshFormat for Obj {
 
     /// Missing MTL files or pictures only cause warnings.
     fn parse(&self, path: &Path, options: &MeshOptions, allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
-        let bytes = files::read(path)?;
-        let (mut data, built, cage) = match options.subdivides() {
+        let file = files::pieces(path)?;
+        let (mut points, mut point_triangles) = (Vec::new(), Vec::new());
+        let (mut data, is_colored, built, cage) = match options.subdivides() {
             None => {
-                let data = scan::scan(path, &bytes)?;
-                let built = mesh::build(&data, options.smooth_angle);
-                (data, built, None)
+                let mut data = scan::scan(path, file)?;
+                if options.points {
+                    (points, point_triangles) = (data.positions.clone(), mesh::position_triangles(&data));
+                }
+                let is_colored = !data.colors.is_empty();
+                let built = mesh::build(&mut data, options.smooth_angle);
+                (data, is_colored, built, None)
             }
             Some(subdivision) => {
-                let mut data = scan::scan_polygons(path, &bytes)?;
+                let mut data = scan::scan_polygons(path, file)?;
                 if let Some(line) = data.first_faulty[0] {
                     let message = "this vertex is not finite, and its neighbours cannot be subdivided: export it again";
                     return Err(LoadError::line(path, line, message));
                 }
                 data.complete();
                 let (built, cage) = cage::subdivided(&mut data, (subdivision, options.scheme))?;
-                (data, built, cage)
+                let is_colored = !data.colors.is_empty();
+                (data, is_colored, built, cage)
             }
         };
         if built.mesh.triangles.is_empty() {
@@ -212,13 +220,20 @@ impl MeshFormat for Obj {
         warn(data.ignored, "points, lines or faces with fewer than 3 corners are ignored");
         warn(built.dropped, "triangles without area are left out");
         let materials = MtlMaterials::read(&data, Lookup::new(Folders::of(path, allow)), &mut warnings);
-        Ok(Box::new(ParsedObj { data, built, cage, materials, warnings }))
+        let names = data.materials;
+        Ok(Box::new(ParsedObj { names, is_colored, points, point_triangles, built, cage, materials, warnings }))
     }
 }
 
 /// An OBJ file with its MTL files.
 struct ParsedObj {
-    data: ObjData,
+    /// Names after `usemtl`.
+    names: Vec<String>,
+    /// Whether vertices have colours.
+    is_colored: bool,
+    /// Positions of the file and triangles between them, if they are kept.
+    points: Vec<[f32; 3]>,
+    point_triangles: Vec<[u32; 3]>,
     built: mesh::ObjMesh,
     /// The cage of a subdivision surface whose level is chosen later.
     cage: Option<Box<MeshCage>>,
@@ -244,15 +259,12 @@ impl ParsedMesh for ParsedObj {
             rows.push(match replacement {
                 Some(row) => row,
                 None => {
-                    let material = self.data.materials.get(slot as usize);
-                    let is_colored = !self.data.colors.is_empty();
-                    self.materials.enter(material, is_colored, wrap, table, &mut self.warnings)
+                    let material = self.names.get(slot as usize);
+                    self.materials.enter(material, self.is_colored, wrap, table, &mut self.warnings)
                 }
             });
         }
-        let faces = mesh::position_triangles(&self.data);
-        let (mesh, points) = (self.built.mesh, self.data.positions);
-        let source = MeshSource::of_triangles(name, mesh, rows, points, faces);
+        let source = MeshSource::of_triangles(name, self.built.mesh, rows, self.points, self.point_triangles);
         Ok((MeshSource { cage: self.cage, ..source }, self.warnings))
     }
 }

@@ -5,6 +5,7 @@ use super::{
     lines::{Lines, material_name},
     texture::{self, MtlTexture},
 };
+use crate::pieces::Pieces;
 use glam::Vec3;
 use std::path::{Path, PathBuf};
 
@@ -95,7 +96,8 @@ pub struct MtlData {
 /// Parses an MTL file; `path` is for messages.
 pub fn parse(path: &Path, bytes: &[u8]) -> MtlData {
     let mut data = MtlData { path: path.into(), ..MtlData::default() };
-    for (line, text) in Lines::new(bytes) {
+    let mut lines = Lines::new(Pieces::of(bytes));
+    while let Ok(Some((line, text))) = lines.next() {
         let text = text.trim();
         let (keyword, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         if keyword == "newmtl" {

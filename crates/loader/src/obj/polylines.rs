@@ -21,9 +21,8 @@ pub struct Polyline {
 /// # Errors
 /// If the file cannot be read, or if a line is malformed or uses a vertex that the file does not have.
 pub fn polylines(path: &Path) -> Result<Vec<Polyline>, LoadError> {
-    let bytes = files::read(path)?;
-    let mut scan = Scan::default();
-    for (line, text) in Lines::new(&bytes) {
+    let (mut lines, mut scan) = (Lines::new(files::pieces(path)?), Scan::default());
+    while let Some((line, text)) = lines.next().map_err(|e| LoadError::file(path, files::describe(&e)))? {
         scan.line(line, text.trim_start()).map_err(|message| LoadError::line(path, line, message))?;
     }
     scan.elements.into_iter().map(|element| element.resolve(path, &scan.positions)).collect()

@@ -6,11 +6,12 @@ use super::{
     lines::{Lines, material_name},
 };
 use crate::{
-    LoadError,
+    LoadError, files,
     geometry::{normals::unit, polygons::is_finite},
+    pieces::Pieces,
     text::number as parse_number,
 };
-use std::{collections::HashMap, path::Path};
+use std::{collections::HashMap, io::Read, path::Path};
 use throng_scene::NONE;
 
 /// The part of a file that has been parsed.
@@ -38,9 +39,9 @@ const NOWHERE: u32 = NONE - 1;
 /// Parses a file; `path` is for messages.
 ///
 /// # Errors
-/// If a line is malformed, or if a face uses a vertex that the file does not have.
-pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
-    let mut data = scan_polygons(path, bytes)?;
+/// If the file cannot be read, if a line is malformed, or if a face uses a vertex that the file does not have.
+pub fn scan<R: Read>(path: &Path, file: Pieces<R>) -> Result<ObjData, LoadError> {
+    let mut data = scan_polygons(path, file)?;
     data.mend_faces();
     data.complete();
     Ok(data)
@@ -50,11 +51,12 @@ pub fn scan(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
 ///
 /// # Errors
 /// As [`scan`].
-pub fn scan_polygons(path: &Path, bytes: &[u8]) -> Result<ObjData, LoadError> {
+pub fn scan_polygons<R: Read>(path: &Path, file: Pieces<R>) -> Result<ObjData, LoadError> {
     let mut scan = Scan::default();
     let mut material = NONE;
-    for (line, text) in Lines::new(bytes) {
-        scan.line(line, &text, &mut material).map_err(|message| LoadError::line(path, line, message))?;
+    let mut lines = Lines::new(file);
+    while let Some((line, text)) = lines.next().map_err(|e| LoadError::file(path, files::describe(&e)))? {
+        scan.line(line, text, &mut material).map_err(|message| LoadError::line(path, line, message))?;
     }
     scan.check_ahead(path)?;
     scan.data.path = path.into();

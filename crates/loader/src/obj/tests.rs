@@ -1,11 +1,12 @@
 //! Tests of OBJ files as lists, including files with faults.
 
 use super::*;
+use crate::pieces::Pieces;
 use proptest::prelude::*;
 use throng_scene::desc::{Subdivision, SubdivisionScheme};
 
 fn parse_text(text: &str) -> Result<ObjData, String> {
-    scan::scan(Path::new("a.obj"), text.as_bytes()).map_err(|e| e.to_string())
+    scan::scan(Path::new("a.obj"), Pieces::of(text.as_bytes())).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -20,7 +21,7 @@ fn polygons_become_fans_and_negative_indices_count_back() {
 #[test]
 fn triangles_are_those_that_tobj_reads() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../assets/dragon.obj");
-    let d = scan::scan(&path, &files::read(&path).unwrap()).unwrap();
+    let d = scan::scan(&path, files::pieces(&path).unwrap()).unwrap();
     let options = tobj::LoadOptions { triangulate: true, ..Default::default() };
     let (models, _) = tobj::load_obj(&path, &options).unwrap();
     let corners = models.iter().flat_map(|model| {
@@ -166,7 +167,7 @@ fn concave_faces_keep_their_material_and_attributes() {
 
 /// Every error has a line number.
 fn assert_sound_or_one_line(bytes: &[u8]) {
-    match scan::scan(Path::new("a.obj"), bytes) {
+    match scan::scan(Path::new("a.obj"), Pieces::of(bytes)) {
         Ok(d) => {
             let below = |i: u32, n: usize| (i as usize) < n || (n == 0 && i == NONE);
             let sound = |c: &Corner| {
@@ -250,7 +251,7 @@ fn subdivided_by(text: &str, subdivision: Subdivision, scheme: SubdivisionScheme
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.obj");
     std::fs::write(&path, text).unwrap();
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(subdivision), scheme };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: Some(subdivision), scheme, points: true };
     let parsed = Obj.parse(&path, &options, &[]).map_err(|error| error.to_string())?;
     let source = parsed.into_source("a", None, Wrap::Repeat, &mut Materials::default());
     source.map(|(source, _)| source).map_err(|error| error.to_string())

@@ -1,6 +1,8 @@
 //! The header of a PLY file: its encoding, and the elements and properties that follow.
 
 use super::Fault;
+use crate::{files, pieces::Pieces, text};
+use std::io::{self, Read};
 
 /// The encoding of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,27 @@ impl Number {
         }
     }
 
+    /// The number in the first bytes, of which there must be enough. The highest byte is the first one if `is_big`.
+    pub fn value(self, from: &[u8], is_big: bool) -> f64 {
+        let mut bytes = [0; 8];
+        let size = self.size();
+        bytes[..size].copy_from_slice(&from[..size]);
+        if is_big {
+            bytes[..size].reverse();
+        }
+        let [a, b, c, d, ..] = bytes;
+        match self {
+            Self::I8 => i8::from_le_bytes([a]).into(),
+            Self::U8 => a.into(),
+            Self::I16 => i16::from_le_bytes([a, b]).into(),
+            Self::U16 => u16::from_le_bytes([a, b]).into(),
+            Self::I32 => i32::from_le_bytes([a, b, c, d]).into(),
+            Self::U32 => u32::from_le_bytes([a, b, c, d]).into(),
+            Self::F32 => f32::from_le_bytes([a, b, c, d]).into(),
+            Self::F64 => f64::from_le_bytes(bytes),
+        }
+    }
+
     /// The greatest value of an integer type; 1 for others.
     pub fn greatest(self) -> f64 {
         match self {
@@ -117,22 +140,45 @@ impl Element {
     }
 }
 
-/// Reads the header of a file.
+/// Maximum number of bytes of a header.
+const LONGEST: usize = 1 << 26;
+
+/// Reads the header of a file, but not what follows it.
 ///
 /// # Errors
 /// If the file is not a PLY file, or if a line of the header is unknown.
-pub fn read(file: &[u8]) -> Result<Header, Fault> {
-    if !file.starts_with(b"ply") {
+pub fn read<R: Read>(file: &mut Pieces<R>) -> Result<Header, Fault> {
+    let failed = |e: &io::Error| Fault::line(1, files::describe(e));
+    let mark = text::mark(file.ready(4).map_err(|e| failed(&e))?);
+    file.advance(mark);
+    let mut wanted = 1 << 16;
+    loop {
+        let begin = file.ready(wanted).map_err(|e| failed(&e))?;
+        let is_all = begin.len() < wanted || wanted >= LONGEST;
+        if let Some(header) = parse(begin, is_all)? {
+            file.advance(header.bytes);
+            return Ok(header);
+        }
+        wanted *= 2;
+    }
+}
+
+/// Parses the header at the beginning of a file; None if `begin` is not all of the file and ends before the header.
+fn parse(begin: &[u8], is_all: bool) -> Result<Option<Header>, Fault> {
+    if !begin.starts_with(b"ply") {
         return Err(Fault::line(1, "not a PLY file: it does not begin with `ply`"));
     }
     let mut bytes = 0;
     let mut encoding = None;
     let mut elements = Vec::new();
     // Old files have Macintosh line ends.
-    let end = if file.starts_with(b"ply\r") && file.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
+    let end = if begin.starts_with(b"ply\r") && begin.get(4) != Some(&b'\n') { b'\r' } else { b'\n' };
     for line in 1.. {
-        let rest = &file[bytes..];
+        let rest = &begin[bytes..];
         let Some(length) = rest.iter().position(|&b| b == end) else {
+            if !is_all {
+                return Ok(None);
+            }
             return Err(Fault::line(line, "the header does not end: `end_header` is missing"));
         };
         bytes += length + 1;
@@ -168,7 +214,7 @@ pub fn read(file: &[u8]) -> Result<Header, Fault> {
             }
             ["end_header"] => {
                 let encoding = encoding.ok_or_else(|| Fault::line(line, "the header has no line `format`"))?;
-                return Ok(Header { encoding, elements, bytes, lines: line });
+                return Ok(Some(Header { encoding, elements, bytes, lines: line }));
             }
             _ => return fail(format!("unknown header line `{}`", text.trim())),
         }

@@ -1,7 +1,8 @@
 //! PLY, the format of scanned models (Turk 1994): vertices with attributes, and polygons or triangle strips. Other elements are ignored.
-//! `header` reads the declarations, `values` reads numbers.
+//! `header` reads the declarations, `values` reads numbers, `rows` reads many vertices or triangles of a binary file at once.
 
 mod header;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -10,10 +11,14 @@ use super::{
     LoadError, files,
     geometry::{indexed::Indexed, polygons::is_finite},
     meshes::{FileLocation, MeshFormat, MeshOptions, ParsedMesh},
-    text,
+    pieces::Pieces,
 };
 use header::{Element, Header, Kind, Number, Property};
-use std::path::{Path, PathBuf};
+use rows::{TriangleRows, VertexRows};
+use std::{
+    io::Read,
+    path::{Path, PathBuf},
+};
 use throng_base::math::linear_from_srgb;
 use values::Values;
 
@@ -30,7 +35,7 @@ impl MeshFormat for Ply {
     }
 
     fn parse(&self, path: &Path, options: &MeshOptions, _allow: &[PathBuf]) -> Result<Box<dyn ParsedMesh>, LoadError> {
-        let mut mesh = read(&files::read(path)?).map_err(|fault| fault.of(path))?;
+        let mut mesh = read(files::pieces(path)?).map_err(|fault| fault.of(path))?;
         mesh.warnings.iter_mut().for_each(|warning| *warning = format!("{}: {warning}", path.display()));
         mesh.finish(path, options)
     }
@@ -54,9 +59,8 @@ impl Fault {
 }
 
 /// Reads a whole file.
-fn read(file: &[u8]) -> Result<Indexed, Fault> {
-    let file = text::without_mark(file);
-    let header = header::read(file)?;
+fn read<R: Read>(mut file: Pieces<R>) -> Result<Indexed, Fault> {
+    let header = header::read(&mut file)?;
     let vertices = header.elements.iter().find(|e| e.name == "vertex").map_or(0, |e| e.count);
     let mut values = Values::new(file, &header);
     let mut mesh = Indexed::default();
@@ -77,7 +81,7 @@ fn read(file: &[u8]) -> Result<Indexed, Fault> {
 }
 
 /// Checks that the rest of the file has enough bytes for an element's count.
-fn check_count(element: &Element, header: &Header, values: &Values) -> Result<(), Fault> {
+fn check_count<R: Read>(element: &Element, header: &Header, values: &Values<R>) -> Result<(), Fault> {
     let Element { name, count, properties } = element;
     let least = element.least(header.encoding);
     if *count > 0 && properties.is_empty() {
@@ -89,7 +93,7 @@ fn check_count(element: &Element, header: &Header, values: &Values) -> Result<()
     Ok(())
 }
 
-fn skip(values: &mut Values, kind: Kind) -> Result<(), Fault> {
+fn skip<R: Read>(values: &mut Values<R>, kind: Kind) -> Result<(), Fault> {
     match kind {
         Kind::Scalar(number) => values.skip(1, number),
         Kind::List { count, item } => {
@@ -118,7 +122,7 @@ fn column(name: &str) -> Option<usize> {
     })
 }
 
-fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> Result<(), Fault> {
+fn read_vertices<R: Read>(element: &Element, values: &mut Values<R>, mesh: &mut Indexed) -> Result<(), Fault> {
     let columns: Vec<Option<usize>> = element.properties.iter().map(column_of).collect();
     let has = |wanted: std::ops::Range<usize>| wanted.into_iter().all(|c| columns.contains(&Some(c)));
     if element.count > 0 && !has(0..3) {
@@ -126,22 +130,15 @@ fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> 
     }
     let (normals, uvs, colors) = (has(3..6), has(6..8), has(8..11));
     let reserved = |wanted: bool| if wanted { element.count } else { 0 };
-    mesh.positions.reserve(element.count);
-    mesh.normals.reserve(reserved(normals));
-    mesh.uvs.reserve(reserved(uvs));
-    mesh.colors.reserve(reserved(colors));
+    mesh.positions.reserve_exact(element.count);
+    mesh.normals.reserve_exact(reserved(normals));
+    mesh.uvs.reserve_exact(reserved(uvs));
+    mesh.colors.reserve_exact(reserved(colors));
     let mut faulty_uvs = 0;
-    for _ in 0..element.count {
-        let mut row = BLANK;
-        for (property, column) in element.properties.iter().zip(&columns) {
-            match (property.kind, *column) {
-                (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
-                (kind, _) => skip(values, kind)?,
-            }
-        }
+    let mut add = |row: Row, place: FileLocation| {
         let [x, y, z, nx, ny, nz, mut u, mut v, color @ ..] = row;
         if !is_finite(&[x, y, z]) {
-            mesh.first_not_finite.get_or_insert(values.place());
+            mesh.first_not_finite.get_or_insert(place);
         } else if !(u.is_finite() && v.is_finite()) {
             faulty_uvs += 1;
         }
@@ -152,6 +149,19 @@ fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> 
         mesh.normals.extend(normals.then_some([nx, ny, nz]));
         mesh.uvs.extend(uvs.then_some([u, v]));
         mesh.colors.extend(colors.then_some(color));
+    };
+    let fixed = VertexRows::of(element);
+    let mut left = element.count;
+    while left > 0 {
+        if let Some(fixed) = &fixed
+            && let some @ 1.. = fixed.read(left, values, &mut add)?
+        {
+            left -= some;
+            continue;
+        }
+        let row = read_row(element, &columns, values)?;
+        add(row, values.place());
+        left -= 1;
     }
     if faulty_uvs > 0 {
         mesh.warnings.push(format!("{faulty_uvs} vertices have texture coordinates that are not finite, and get 0,0"));
@@ -159,8 +169,22 @@ fn read_vertices(element: &Element, values: &mut Values, mesh: &mut Indexed) -> 
     Ok(())
 }
 
+fn read_row<R: Read>(element: &Element, columns: &[Option<usize>], values: &mut Values<R>) -> Result<Row, Fault> {
+    let mut row = BLANK;
+    for (property, column) in element.properties.iter().zip(columns) {
+        match (property.kind, *column) {
+            (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
+            (kind, _) => skip(values, kind)?,
+        }
+    }
+    Ok(row)
+}
+
+/// Values of a vertex or face, by [`column`].
+type Row = [f32; 12];
+
 /// Default row of a vertex or face.
-const BLANK: [f32; 12] = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+const BLANK: Row = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 fn column_of(property: &Property) -> Option<usize> {
     match property.kind {
@@ -180,12 +204,32 @@ fn value(x: f64, number: Number, column: usize) -> f32 {
     }
 }
 
+/// Number of triangles of faces that are the last element of a file; a guess for others.
+fn triangle_count<R: Read>(faces: &Element, values: &Values<R>) -> usize {
+    let is_text = values.is_text();
+    let (mut most, mut each) = (faces.count, 0);
+    for property in &faces.properties {
+        each += match property.kind {
+            _ if is_text => 2,
+            Kind::Scalar(number) | Kind::List { count: number, .. } => number.size(),
+        };
+    }
+    for property in faces.properties.iter().filter(|property| is_list(property)) {
+        let Kind::List { item, .. } = property.kind else { continue };
+        // A face has two triangles fewer than corners.
+        let corners = values.left().saturating_sub(each * faces.count) / if is_text { 2 } else { item.size() };
+        let others = 2 * faces.count;
+        most = if is_text { faces.count.min(corners / 3) } else { corners.saturating_sub(others) };
+    }
+    most
+}
+
 /// Whether a property is the index list of a face.
 fn is_list(property: &Property) -> bool {
     matches!(property.kind, Kind::List { .. }) && matches!(property.name.as_str(), "vertex_indices" | "vertex_index")
 }
 
-fn need_list(element: &Element, values: &Values) -> Result<(), Fault> {
+fn need_list<R: Read>(element: &Element, values: &Values<R>) -> Result<(), Fault> {
     if element.count == 0 || element.properties.iter().any(is_list) {
         Ok(())
     } else {
@@ -194,39 +238,61 @@ fn need_list(element: &Element, values: &Values) -> Result<(), Fault> {
 }
 
 /// Reads polygons as fans. Concave ones are split later.
-fn read_faces(element: &Element, values: &mut Values, vertices: usize, mesh: &mut Indexed) -> Result<(), Fault> {
+fn read_faces<R: Read>(
+    element: &Element,
+    values: &mut Values<R>,
+    vertices: usize,
+    mesh: &mut Indexed,
+) -> Result<(), Fault> {
     need_list(element, values)?;
     let columns: Vec<Option<usize>> = element.properties.iter().map(column_of).collect();
     let are_colored = (8..11).all(|c| columns.contains(&Some(c)));
+    mesh.triangles.reserve_exact(triangle_count(element, values));
     if are_colored {
         mesh.face_colors.resize(mesh.triangles.len(), [1.0; 4]);
     }
+    let fixed = TriangleRows::of(element).filter(|_| !are_colored);
     let mut corners = Vec::new();
-    for _ in 0..element.count {
-        let start = mesh.triangles.len();
-        let mut row = BLANK;
-        for (property, column) in element.properties.iter().zip(&columns) {
-            match (property.kind, *column) {
-                (Kind::List { count, item }, _) if is_list(property) => {
-                    read_indices((count, item), values, vertices, false, &mut corners)?;
-                    add_polygon(&corners, &mut mesh.triangles);
+    let mut left = element.count;
+    while left > 0 {
+        if let Some(fixed) = &fixed
+            && let some @ 1.. = fixed.read((left, vertices), values, &mut mesh.triangles)?
+        {
+            left -= some;
+            continue;
+        }
+        for _ in 0..left.min(rows::TOGETHER) {
+            left -= 1;
+            let start = mesh.triangles.len();
+            let mut row = BLANK;
+            for (property, column) in element.properties.iter().zip(&columns) {
+                match (property.kind, *column) {
+                    (Kind::List { count, item }, _) if is_list(property) => {
+                        read_indices((count, item), values, vertices, false, &mut corners)?;
+                        add_polygon(&corners, &mut mesh.triangles);
+                    }
+                    (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
+                    (kind, _) => skip(values, kind)?,
                 }
-                (Kind::Scalar(number), Some(column)) => row[column] = value(values.next(number)?, number, column),
-                (kind, _) => skip(values, kind)?,
             }
-        }
-        let end = mesh.triangles.len();
-        if end > start + 1 {
-            mesh.polygons.push(start as u32..end as u32);
-        }
-        if let (true, [.., r, g, b, a]) = (are_colored, row) {
-            mesh.face_colors.resize(end, [r, g, b, a]);
+            let end = mesh.triangles.len();
+            if end > start + 1 {
+                mesh.polygons.push(start as u32..end as u32);
+            }
+            if let (true, [.., r, g, b, a]) = (are_colored, row) {
+                mesh.face_colors.resize(end, [r, g, b, a]);
+            }
         }
     }
     Ok(())
 }
 
-fn read_strips(element: &Element, values: &mut Values, vertices: usize, mesh: &mut Indexed) -> Result<(), Fault> {
+fn read_strips<R: Read>(
+    element: &Element,
+    values: &mut Values<R>,
+    vertices: usize,
+    mesh: &mut Indexed,
+) -> Result<(), Fault> {
     need_list(element, values)?;
     let mut corners = Vec::new();
     for _ in 0..element.count {
@@ -244,9 +310,9 @@ fn read_strips(element: &Element, values: &mut Values, vertices: usize, mesh: &m
 }
 
 /// Reads a list of indices into `corners`. An index of -1, where it is allowed, becomes None.
-fn read_indices(
+fn read_indices<R: Read>(
     (count, item): (Number, Number),
-    values: &mut Values,
+    values: &mut Values<R>,
     vertices: usize,
     restarts: bool,
     corners: &mut Vec<Option<u32>>,

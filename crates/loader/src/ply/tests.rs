@@ -15,13 +15,17 @@ fn simple(faces: &str, count: usize) -> String {
     text(&vertices, &format!("element face {count}\n{LIST}"), &format!("{TRIANGLE}{faces}"))
 }
 
+fn read(file: &[u8]) -> Result<Indexed, Fault> {
+    super::read(Pieces::of(file))
+}
+
 fn read_text(text: &str) -> Indexed {
     read(text.as_bytes()).unwrap_or_else(|fault| panic!("{}\n{text}", fault.of(Path::new("a.ply"))))
 }
 
 fn error(file: &[u8]) -> String {
     let path = Path::new("a.ply");
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true };
     let built = read(file).map_err(|fault| fault.of(path)).and_then(|mesh| mesh.finish(path, &options));
     built.err().map(|e| e.to_string()).unwrap_or_default()
 }
@@ -142,7 +146,10 @@ fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
     let mesh = read_text(&text(&vertices, &format!("element face 1\n{LIST}"), body));
     assert_eq!((mesh.uvs[2], mesh.warnings.len()), ([0.0; 2], 1));
     let parsed = mesh
-        .finish(Path::new("a.ply"), &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() })
+        .finish(
+            Path::new("a.ply"),
+            &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true },
+        )
         .unwrap();
     let (source, warnings) = parsed.into_source("a", None, Wrap::Repeat, &mut Default::default()).unwrap();
     assert_eq!((source.points.len(), warnings.len()), (3, 1), "{warnings:?}");
@@ -151,7 +158,7 @@ fn what_is_not_finite_and_in_no_face_is_left_out_without_a_word() {
 #[test]
 fn vertices_with_colours_are_shown_on_white() {
     let mut table = crate::materials::Materials::default();
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true };
     for (file, color) in [(rich_files()[1].clone(), 1.0), (simple("3 0 1 2\n", 1).into_bytes(), 0.8)] {
         let mesh = read(&file).unwrap().finish(Path::new("a.ply"), &options).unwrap();
         assert!(mesh.bytes() > 500);
@@ -219,7 +226,7 @@ fn a_cut_file_is_an_error_wherever_it_is_cut() {
 
 fn assert_sound_or_one_line(file: &[u8]) {
     let path = Path::new("a.ply");
-    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() };
+    let options = MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true };
     match read(file).map_err(|fault| fault.of(path)).and_then(|mesh| mesh.finish(path, &options)) {
         Err(e) => assert_eq!(e.to_string().lines().count(), 1, "{e}"),
         Ok(parsed) => {
@@ -262,6 +269,7 @@ fn polygons_are_subdivided_with_the_colours_of_faces() {
         smooth_angle: 1.0,
         subdivision: Some(throng_scene::desc::Subdivision::Level(1)),
         scheme: Default::default(),
+        points: true,
     };
     let parsed = read_text(&file).finish(Path::new("a.ply"), &options).unwrap_or_else(|error| panic!("{error}"));
     let (source, _) = parsed.into_source("a", None, Wrap::Repeat, &mut crate::materials::Materials::default()).unwrap();

@@ -4,11 +4,12 @@ use super::{
     Fault,
     header::{Encoding, Header, Number},
 };
-use crate::{meshes::FileLocation, text};
+use crate::{files, meshes::FileLocation, pieces::Pieces, text};
+use std::io::Read;
 
 /// The rest of a file.
-pub struct Values<'a> {
-    file: &'a [u8],
+pub struct Values<R> {
+    file: Pieces<R>,
     encoding: Encoding,
     /// Number of bytes read so far.
     at: usize,
@@ -16,14 +17,15 @@ pub struct Values<'a> {
     line: usize,
 }
 
-impl<'a> Values<'a> {
-    pub fn new(file: &'a [u8], header: &Header) -> Self {
+impl<R: Read> Values<R> {
+    /// The values after the header, which was read from `file`.
+    pub fn new(file: Pieces<R>, header: &Header) -> Self {
         Self { file, encoding: header.encoding, at: header.bytes, line: header.lines + 1 }
     }
 
     /// Number of unread bytes.
     pub fn left(&self) -> usize {
-        self.file.len() - self.at
+        usize::try_from(self.file.left()).unwrap_or(usize::MAX)
     }
 
     /// Location of the value read last.
@@ -44,10 +46,45 @@ impl<'a> Values<'a> {
     /// # Errors
     /// If the file ends, or if the next word is not a number.
     pub fn next(&mut self, number: Number) -> Result<f64, Fault> {
-        match self.encoding {
-            Encoding::Ascii => self.word(),
-            encoding => self.bytes(number, encoding == Encoding::BigEndian),
+        if self.is_text() {
+            return self.word();
         }
+        let (size, is_big) = (number.size(), self.is_big());
+        let Some(bytes) = self.ready(size)?.get(..size) else {
+            return Err(self.too_short());
+        };
+        let value = number.value(bytes, is_big);
+        self.advance(size);
+        Ok(value)
+    }
+
+    /// Whether the file is binary with the highest byte of a number first.
+    pub fn is_big(&self) -> bool {
+        self.encoding == Encoding::BigEndian
+    }
+
+    /// Whether the file is text.
+    pub fn is_text(&self) -> bool {
+        self.encoding == Encoding::Ascii
+    }
+
+    /// The next `count` rows of `size` bytes each, or as many as are left in the file; none of a text file.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn rows(&mut self, count: usize, size: usize) -> Result<&[u8], Fault> {
+        if self.is_text() {
+            return Ok(&[]);
+        }
+        let bytes = self.ready(count * size)?;
+        let whole = (bytes.len() / size).min(count) * size;
+        Ok(&bytes[..whole])
+    }
+
+    /// Counts the next `bytes` of a binary file as read, which [`Self::rows`] has returned.
+    pub fn advance(&mut self, bytes: usize) {
+        self.file.advance(bytes);
+        self.at += bytes;
     }
 
     /// The next number, as the length of a list with items of type `item`.
@@ -56,7 +93,7 @@ impl<'a> Values<'a> {
     /// As [`Values::next`]. Also if the rest of the file is too short for the list.
     pub fn length(&mut self, count: Number, item: Number) -> Result<usize, Fault> {
         let length = self.next(count)?;
-        let least = if self.encoding == Encoding::Ascii { 1 } else { item.size() };
+        let least = if self.is_text() { 1 } else { item.size() };
         let most = (self.left() / least) as f64;
         if length < 0.0 || length.fract() != 0.0 || length > most {
             return Err(self.fault(format!("a list of {length} items does not fit into the rest of the file")));
@@ -69,51 +106,42 @@ impl<'a> Values<'a> {
     /// # Errors
     /// If the file ends.
     pub fn skip(&mut self, count: usize, item: Number) -> Result<(), Fault> {
-        if self.encoding == Encoding::Ascii {
+        if self.is_text() {
             return (0..count).try_for_each(|_| self.word().map(drop));
         }
-        match count.checked_mul(item.size()).filter(|&bytes| bytes <= self.left()) {
-            Some(bytes) => self.at += bytes,
-            None => return Err(self.too_short()),
+        if count.checked_mul(item.size()).is_none_or(|bytes| bytes > self.left()) {
+            return Err(self.too_short());
+        }
+        let mut missing = count * item.size();
+        while missing > 0 {
+            let some = self.ready(1)?.len().min(missing);
+            if some == 0 {
+                return Err(self.too_short());
+            }
+            self.advance(some);
+            missing -= some;
         }
         Ok(())
+    }
+
+    fn ready(&mut self, wanted: usize) -> Result<&[u8], Fault> {
+        let place = self.place();
+        self.file.ready(wanted).map_err(|e| Fault { place, message: files::describe(&e) })
     }
 
     fn too_short(&self) -> Fault {
         self.fault("the file ends too early: it is cut short, or the counts in its header are wrong")
     }
 
-    fn bytes(&mut self, number: Number, big: bool) -> Result<f64, Fault> {
-        let mut bytes = [0; 8];
-        let size = number.size();
-        let Some(taken) = self.file.get(self.at..self.at + size) else {
-            return Err(self.too_short());
-        };
-        bytes[..size].copy_from_slice(taken);
-        if big {
-            bytes[..size].reverse();
-        }
-        self.at += size;
-        let [a, b, c, d, ..] = bytes;
-        Ok(match number {
-            Number::I8 => i8::from_le_bytes([a]).into(),
-            Number::U8 => a.into(),
-            Number::I16 => i16::from_le_bytes([a, b]).into(),
-            Number::U16 => u16::from_le_bytes([a, b]).into(),
-            Number::I32 => i32::from_le_bytes([a, b, c, d]).into(),
-            Number::U32 => u32::from_le_bytes([a, b, c, d]).into(),
-            Number::F32 => f32::from_le_bytes([a, b, c, d]).into(),
-            Number::F64 => f64::from_le_bytes(bytes),
-        })
-    }
-
     fn word(&mut self) -> Result<f64, Fault> {
-        let rest = &self.file[self.at..];
-        let start = rest.iter().position(|b| !b.is_ascii_whitespace()).ok_or_else(|| self.too_short())?;
-        let end = rest[start..].iter().position(u8::is_ascii_whitespace).map_or(rest.len(), |n| start + n);
-        self.line += text::line_ends(&rest[..start]);
-        self.at += end;
-        let word = String::from_utf8_lossy(&rest[start..end]);
-        text::number(&word, f64::NAN).ok_or_else(|| self.fault(format!("`{word}` is not a number")))
+        let place = self.place();
+        let (word, lines) = self.file.word().map_err(|e| Fault { place, message: files::describe(&e) })?;
+        if word.is_empty() {
+            return Err(self.too_short());
+        }
+        self.line += lines;
+        let word = String::from_utf8_lossy(word);
+        let fault = || Fault::line(self.line, format!("`{word}` is not a number"));
+        text::number(&word, f64::NAN).ok_or_else(fault)
     }
 }

@@ -19,7 +19,7 @@ pub fn load(path: &Path, format: &dyn MeshFormat, options: &LoadOptions) -> Resu
     let mut table = Materials::default();
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let (subdivision, scheme) = (options.model.subdivision, SubdivisionScheme::default());
-    let of_mesh = MeshOptions { smooth_angle: FRAC_PI_3, subdivision, scheme };
+    let of_mesh = MeshOptions { smooth_angle: FRAC_PI_3, subdivision, scheme, points: false };
     let parsed = format.parse(path, &of_mesh, &options.model.allow_dirs)?;
     let (mut model, warnings) = parsed.into_source(&name, None, Wrap::Repeat, &mut table)?;
     let mut slots = Slots::default();

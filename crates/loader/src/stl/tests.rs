@@ -29,7 +29,7 @@ fn text_file(triangles: &[[[f32; 3]; 3]]) -> String {
 }
 
 fn parse(file: &[u8]) -> Result<Indexed, LoadError> {
-    read(Path::new("a.stl"), file)
+    read(Path::new("a.stl"), Pieces::of(file))
 }
 
 fn error(file: impl AsRef<[u8]>) -> String {
@@ -92,7 +92,7 @@ fn triangles_that_are_not_finite_are_left_out_with_their_place() {
         let parsed = parse(&file).and_then(|mesh| {
             mesh.finish(
                 Path::new("a.stl"),
-                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default() },
+                &MeshOptions { smooth_angle: 1.0, subdivision: None, scheme: Default::default(), points: true },
             )
         });
         let mut table = Default::default();

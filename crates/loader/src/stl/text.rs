@@ -1,14 +1,19 @@
 //! Text STL files: a sequence of words with arbitrary line breaks. Only corners and the ends of loops are used.
 
 use super::Welded;
-use crate::{meshes::FileLocation, text};
+use crate::{files, geometry::indexed::Indexed, meshes::FileLocation, pieces::Pieces, text};
+use std::{
+    collections::VecDeque,
+    io::{self, Read},
+};
 
 /// Reads a file. A loop with more than three corners becomes a fan, which may be split later.
 ///
 /// # Errors
 /// The line, and a message about its fault.
-pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
-    let mut words = Words { rest: file, line: 1 };
+pub fn read<R: Read>(file: Pieces<R>) -> Result<Indexed, (usize, String)> {
+    let mut corners = Welded::with_capacity(0);
+    let mut words = Words { file, ahead: VecDeque::new(), last: 1, line: 1, failure: None };
     let mut polygon: Vec<u32> = Vec::new();
     while let Some(word) = words.next() {
         let line = words.line;
@@ -25,17 +30,17 @@ pub fn read(file: &[u8], corners: &mut Welded) -> Result<(), (usize, String)> {
                 polygon.push(corners.index(position, FileLocation::Line(line)));
             }
             "endloop" => {
-                add(&polygon, corners).map_err(|message| (line, message))?;
+                add(&polygon, &mut corners).map_err(|message| (line, message))?;
                 polygon.clear();
             }
             "outer" | "loop" | "endfacet" | "end" => {}
             _ => return Err((line, format!("unknown keyword `{keyword}`: expected `facet`, `vertex` or `endsolid`"))),
         }
     }
-    if polygon.is_empty() {
-        Ok(())
-    } else {
-        Err((words.line, "the file ends in the midst of a triangle: it is cut short".to_owned()))
+    match words.failure {
+        Some(e) => Err((words.line, files::describe(&e))),
+        None if polygon.is_empty() => Ok(corners.mesh),
+        None => Err((words.line, "the file ends in the midst of a triangle: it is cut short".to_owned())),
     }
 }
 
@@ -56,51 +61,73 @@ fn add(polygon: &[u32], corners: &mut Welded) -> Result<(), String> {
 }
 
 /// The words of a file, in lower case.
-#[derive(Clone)]
-struct Words<'a> {
-    rest: &'a [u8],
+struct Words<R> {
+    file: Pieces<R>,
+    /// Words that were read ahead, with their lines.
+    ahead: VecDeque<(String, usize)>,
+    /// Line of the word that was read last.
+    last: usize,
     /// Line of the latest word.
     line: usize,
+    /// An error of reading, which ends the words.
+    failure: Option<io::Error>,
 }
 
-impl Iterator for Words<'_> {
+impl<R: Read> Iterator for Words<R> {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        let blank = self.rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(self.rest.len());
-        self.line += text::line_ends(&self.rest[..blank]);
-        let rest = &self.rest[blank..];
-        let end = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-        self.rest = &rest[end..];
-        let word = String::from_utf8_lossy(&rest[..end]).to_ascii_lowercase();
+        let (word, line) = self.ahead.pop_front().unwrap_or_else(|| self.read());
+        self.line = line;
         (!word.is_empty()).then_some(word)
     }
 }
 
-impl Words<'_> {
+impl<R: Read> Words<R> {
+    /// The next word of the file and its line. The word is empty at the end.
+    fn read(&mut self) -> (String, usize) {
+        match self.file.word() {
+            Ok((word, lines)) => {
+                self.last += lines;
+                (String::from_utf8_lossy(word).to_ascii_lowercase(), self.last)
+            }
+            Err(e) => {
+                self.failure = Some(e);
+                (String::new(), self.last)
+            }
+        }
+    }
+
+    /// A word ahead, of which the next one has number 0, and its line.
+    fn peek(&mut self, number: usize) -> (&str, usize) {
+        while self.ahead.len() <= number {
+            let word = self.read();
+            self.ahead.push_back(word);
+        }
+        let (word, line) = &self.ahead[number];
+        (word, *line)
+    }
+
     /// Skips the name of a solid. It ends with its line, or before the next keyword if everything is on one line.
     fn skip_name(&mut self) {
         let line = self.line;
         loop {
-            let mut ahead = self.clone();
-            let word = ahead.next().filter(|_| ahead.line == line).unwrap_or_default();
-            let after = ahead.clone().next().unwrap_or_default();
-            match (word.as_str(), after.as_str()) {
+            let after = self.peek(1).0.to_owned();
+            let (word, at) = self.peek(0);
+            match (if at == line { word } else { "" }, after.as_str()) {
                 ("" | "solid" | "endsolid", _) | ("facet", "normal") | ("end", "solid") => return,
-                _ => *self = ahead,
+                _ => _ = self.next(),
             }
         }
     }
 
     /// Skips `normal` and its numbers.
     fn skip_normal(&mut self) {
-        let mut ahead = self.clone();
-        if ahead.next().as_deref() == Some("normal") {
-            *self = ahead;
+        if self.peek(0).0 == "normal" {
+            self.next();
             for _ in 0..3 {
-                let mut ahead = self.clone();
-                if ahead.next().is_some_and(|word| text::number(&word, f32::NAN).is_some()) {
-                    *self = ahead;
+                if text::number(self.peek(0).0, f32::NAN).is_some() {
+                    self.next();
                 }
             }
         }

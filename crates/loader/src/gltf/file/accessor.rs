@@ -3,15 +3,19 @@
 //! The `gltf` crate's readers are not used: they panic on malformed files and do not support accessors without a buffer view. All
 //! arithmetic on numbers from a file is checked.
 
-use super::document::{Document, out_of_range};
-use crate::budget::Budget;
+use super::{
+    bytes::Bytes,
+    document::{Document, out_of_range},
+};
 use crate::gltf::fault::{Fault, fault};
+use crate::{budget::Budget, files};
 use gltf::json::{
     Index,
     accessor::{self, ComponentType, Type},
     validation::Checked,
 };
 use rayon::prelude::*;
+use std::{borrow::Cow, io};
 
 /// Maximum stride in bytes. The specification allows 252 for vertex attributes; nothing needs more than this limit.
 const MAX_STRIDE: usize = 1 << 16;
@@ -29,8 +33,9 @@ pub struct Elements<'a> {
     sparse: Option<Sparse<'a>>,
 }
 
+#[derive(Clone, Copy)]
 struct Strided<'a> {
-    bytes: &'a [u8],
+    bytes: Bytes<'a>,
     stride: usize,
 }
 
@@ -38,7 +43,7 @@ struct Strided<'a> {
 struct Sparse<'a> {
     indices: Vec<usize>,
     /// The replacing elements, tightly packed.
-    values: &'a [u8],
+    values: Cow<'a, [u8]>,
 }
 
 /// Looks up and validates an accessor; `from` is the JSON pointer of the reference.
@@ -115,6 +120,7 @@ impl<'a> Elements<'a> {
         let view = document.view(sparse.indices.buffer_view, &at)?;
         let bytes = tail(view.bytes, sparse.indices.byte_offset.0, count, size, size);
         let bytes = bytes.ok_or_else(|| self.exceeds("sparse indices: ", count, view.bytes.len()))?;
+        let bytes = self.bytes(bytes.part(0..(count * size) as u64).unwrap_or(bytes))?;
         document
             .budget
             .take_array(count, size_of::<usize>())
@@ -129,10 +135,15 @@ impl<'a> Elements<'a> {
         let (offset, size) = (sparse.values.byte_offset.0, self.size());
         let values = tail(view.bytes, offset, count, size, size);
         let values = values.ok_or_else(|| self.exceeds("sparse values: ", count, view.bytes.len()))?;
+        let values = self.bytes(values.part(0..(count * size) as u64).unwrap_or(values))?;
         Ok(Sparse { indices, values })
     }
 
-    fn exceeds(&self, what: &str, count: usize, bytes: usize) -> Fault {
+    fn bytes(&self, bytes: Bytes<'a>) -> Result<Cow<'a, [u8]>, Fault> {
+        bytes.read().map_err(|e| self.fault(files::describe(&e)))
+    }
+
+    fn exceeds(&self, what: &str, count: usize, bytes: u64) -> Fault {
         self.fault(format!("{what}{count} elements exceed their buffer view of {bytes} bytes: export the file again"))
     }
 
@@ -220,7 +231,7 @@ impl<'a> Elements<'a> {
             }
         };
         if let Some(base) = &self.base {
-            fill(&mut output, base, &run);
+            fill(&mut output, base, &run).map_err(|e| self.fault(files::describe(&e)))?;
         }
         if let Some(sparse) = &self.sparse {
             for (&index, value) in sparse.indices.iter().zip(sparse.values.chunks_exact(N * S)) {
@@ -237,21 +248,33 @@ impl<'a> Elements<'a> {
 /// once for all component types.
 type Convert<'a, E> = dyn Fn(&[u8], usize, &mut [E]) + Sync + 'a;
 
-/// Converts elements in parallel.
-fn fill<E: Send>(output: &mut [E], base: &Strided, run: &Convert<E>) {
+/// Converts elements in parallel. Those of a file are read in pieces.
+fn fill<E: Send>(output: &mut [E], base: &Strided, run: &Convert<E>) -> io::Result<()> {
     const PER_TASK: usize = 16 * 1024;
-    let tasks = output.par_chunks_mut(PER_TASK).zip(base.bytes.par_chunks(PER_TASK * base.stride));
-    tasks.for_each(|(output, bytes)| run(bytes, base.stride, output));
+    /// Number of bytes of a file that a task reads, unless an element has more.
+    const READ: usize = 1 << 18;
+    let per_task = match base.bytes {
+        Bytes::Memory(_) => PER_TASK,
+        Bytes::File { .. } => (READ / base.stride).clamp(1, PER_TASK),
+    };
+    output.par_chunks_mut(per_task).enumerate().try_for_each(|(task, output)| {
+        let start = (task * per_task * base.stride) as u64;
+        // The last element may end before its stride does.
+        let end = base.bytes.len().min(start + (output.len() * base.stride) as u64);
+        let bytes = base.bytes.part(start..end).ok_or(io::ErrorKind::UnexpectedEof)?;
+        run(&bytes.read()?, base.stride, output);
+        Ok(())
+    })
 }
 
 /// The bytes from `offset` onwards, if `count` elements fit.
-fn tail(bytes: &[u8], offset: u64, count: usize, stride: usize, size: usize) -> Option<&[u8]> {
-    let bytes = bytes.get(usize::try_from(offset).ok()?..)?;
+fn tail(bytes: Bytes<'_>, offset: u64, count: usize, stride: usize, size: usize) -> Option<Bytes<'_>> {
+    let bytes = bytes.part(offset..bytes.len())?;
     let needed = match count.checked_sub(1) {
         None => 0,
         Some(before) => before.checked_mul(stride)?.checked_add(size)?,
     };
-    (needed <= bytes.len()).then_some(bytes)
+    (needed as u64 <= bytes.len()).then_some(bytes)
 }
 
 fn signed(value: f32, greatest: f32) -> f32 {

@@ -1,6 +1,7 @@
 //! A parsed file with its data: JSON, buffers, and buffer views, which are decompressed if needed.
 
 use super::{
+    bytes::{Buffer, Bytes},
     container::Container,
     extensions,
     json::{self, Parsed},
@@ -12,7 +13,7 @@ use crate::gltf::{
     external::External,
     fault::{Fault, Faults, Warnings, fault},
 };
-use crate::{budget::Budget, folders::Folders};
+use crate::{budget::Budget, files, folders::Folders};
 use gltf::json::{Index, Root, buffer};
 use rayon::prelude::*;
 use std::{
@@ -20,6 +21,9 @@ use std::{
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
+
+/// Maximum number of files that stay open, since systems limit them. The bytes of further ones are held in memory.
+const MOST_OPEN: usize = 64;
 
 /// The input of all other modules. Bytes of the file are borrowed, not copied.
 pub struct Document<'a> {
@@ -35,7 +39,7 @@ pub struct Document<'a> {
     /// Used extensions that are not supported.
     pub unsupported: Vec<String>,
     /// The bytes of each buffer; None for a buffer without data, such as the fallback of a compressed buffer.
-    buffers: Vec<Held<Option<Cow<'a, [u8]>>>>,
+    buffers: Vec<Held<Option<Buffer<'a>>>>,
     /// The decompressed data of each buffer view; None if it is not compressed.
     decoded: Vec<Held<Option<Decoded>>>,
 }
@@ -64,8 +68,18 @@ impl<T> Held<T> {
 
 /// A section of a buffer.
 pub struct View<'a> {
-    pub bytes: &'a [u8],
+    pub bytes: Bytes<'a>,
     pub stride: Option<usize>,
+}
+
+impl<'a> View<'a> {
+    /// All bytes, in memory.
+    ///
+    /// # Errors
+    /// At `path` if the file cannot be read.
+    pub fn read(&self, path: &str) -> Result<Cow<'a, [u8]>, Fault> {
+        self.bytes.read().map_err(|e| fault(path, files::describe(&e)))
+    }
 }
 
 impl<'a> Document<'a> {
@@ -80,7 +94,7 @@ impl<'a> Document<'a> {
         faults: &'a Faults<'a>,
         options: &GltfOptions,
     ) -> Result<Self, Fault> {
-        let Parsed { root, replaced } = json::parse(container.json, budget)?;
+        let Parsed { root, replaced } = json::parse(&container.json, budget)?;
         let warnings = Warnings::default();
         replaced.iter().for_each(|fault| warnings.add(&fault.path, format!("{}; it is ignored", fault.message)));
         extensions::check_required(&root.extensions_required, faults, &warnings)?;
@@ -96,7 +110,7 @@ impl<'a> Document<'a> {
             decoded: Vec::new(),
             root,
         };
-        document.external = document.or_warn(External::read(container.json), "they are left out")?.flatten();
+        document.external = document.or_warn(External::read(&container.json), "they are left out")?.flatten();
         for index in 0..document.root.buffers.len() {
             let buffer = document.load_buffer(index, container.bin);
             document.buffers.push(document.hold(buffer)?);
@@ -145,18 +159,21 @@ impl<'a> Document<'a> {
         }
     }
 
-    fn load_buffer(&self, index: usize, bin: Option<&'a [u8]>) -> Result<Option<Cow<'a, [u8]>>, Fault> {
+    fn load_buffer(&self, index: usize, bin: Option<Bytes<'a>>) -> Result<Option<Buffer<'a>>, Fault> {
         let buffer = &self.root.buffers[index];
         let path = || format!("/buffers/{index}");
         let bytes = match (&buffer.uri, bin) {
             (Some(uri), _) => {
-                let bytes = uri::read(&self.folders, uri, self.budget);
-                Cow::Owned(bytes.map_err(|m| fault(path() + "/uri", m))?)
+                let bytes = match index {
+                    0..MOST_OPEN => uri::open(&self.folders, uri, self.budget),
+                    _ => uri::read(&self.folders, uri, self.budget).map(Buffer::Memory),
+                };
+                bytes.map_err(|m| fault(path() + "/uri", m))?
             }
-            (None, Some(bin)) if index == 0 => Cow::Borrowed(bin),
+            (None, Some(bin)) if index == 0 => Buffer::Chunk(bin),
             _ => return Ok(None),
         };
-        let (declared, present) = (buffer.byte_length.0, bytes.len() as u64);
+        let (declared, present) = (buffer.byte_length.0, bytes.bytes().len());
         if present < declared {
             return Err(fault(
                 path() + "/byteLength",
@@ -170,7 +187,7 @@ impl<'a> Document<'a> {
     ///
     /// # Errors
     /// At `path`, if the buffer has fewer bytes.
-    pub fn slice(&self, buffer: usize, offset: u64, length: u64, path: &str) -> Result<&[u8], Fault> {
+    pub fn slice(&self, buffer: usize, offset: u64, length: u64, path: &str) -> Result<Bytes<'_>, Fault> {
         let declared = self.root.buffers.get(buffer).ok_or_else(|| {
             let count = self.root.buffers.len();
             fault(path, out_of_range("buffer", buffer, count))
@@ -181,7 +198,7 @@ impl<'a> Document<'a> {
             fault(path, message)
         })?;
         let end = offset.checked_add(length).filter(|&end| end <= declared.byte_length.0);
-        end.and_then(|end| bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)).ok_or_else(|| {
+        end.and_then(|end| bytes.bytes().part(offset..end)).ok_or_else(|| {
             fault(
                 path,
                 format!("{length} bytes from {offset} exceed buffer {buffer} of {} bytes", declared.byte_length.0),
@@ -202,7 +219,7 @@ impl<'a> Document<'a> {
         let stride = view.byte_stride.map(|s| s.0);
         // Views that are missing here are not compressed, or not decoded yet.
         if let Some(decoded) = self.decoded.get(index).map(Held::get).transpose()?.and_then(Option::as_ref) {
-            return Ok(View { bytes: decoded.bytes(), stride });
+            return Ok(View { bytes: Bytes::Memory(decoded.bytes()), stride });
         }
         let offset = view.byte_offset.map_or(0, |o| o.0);
         let at = format!("/bufferViews/{index}");

@@ -3,7 +3,10 @@
 //! Its decoders accept untrusted data, provided that counts and strides are valid. This module checks them.
 
 use super::{document::Document, extensions};
-use crate::gltf::fault::{Fault, fault};
+use crate::{
+    files,
+    gltf::fault::{Fault, fault},
+};
 use ::meshopt::ffi;
 use serde::Deserialize;
 
@@ -66,10 +69,11 @@ pub fn decode_view(document: &Document, index: usize) -> Result<Option<Decoded>,
         };
         let path = format!("{at}/extensions/{name}");
         let input = document.slice(compressed.buffer, compressed.byte_offset, compressed.byte_length, &path)?;
+        let input = input.read().map_err(|e| fault(&path, files::describe(&e)))?;
         let length = checked_length(&compressed, view.byte_length.0).map_err(|m| fault(&path, m))?;
         document.budget.take(length as u64).map_err(|lack| fault(&path, format!("the decompressed data {lack}")))?;
         // SAFETY: the length was checked above.
-        return match unsafe { decode(&compressed, input, length) } {
+        return match unsafe { decode(&compressed, &input, length) } {
             Some(decoded) => Ok(Some(decoded)),
             None => Err(fault(path, "the compressed data is damaged: compress the file again")),
         };

@@ -1,6 +1,7 @@
 //! The bytes of a glTF file: its container, JSON, buffers and accessors, and the files to which it refers.
 
 pub mod accessor;
+pub mod bytes;
 pub mod container;
 pub mod document;
 pub mod extensions;

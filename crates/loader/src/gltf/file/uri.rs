@@ -1,5 +1,6 @@
 //! URIs in a glTF file: data in the URI itself (`data:`), or a file in one of the model's folders.
 
+use super::bytes::Buffer;
 use crate::{
     budget::Budget,
     files,
@@ -16,10 +17,29 @@ pub fn read(folders: &Folders, uri: &str, budget: &Budget) -> Result<Vec<u8>, St
     if let Some(rest) = strip_scheme(uri, "data") {
         return data(rest, budget);
     }
+    let path = held(folders, uri, budget)?;
+    files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
+}
+
+/// As [`read`], but a file is only opened.
+///
+/// # Errors
+/// As [`read`].
+pub fn open(folders: &Folders, uri: &str, budget: &Budget) -> Result<Buffer<'static>, String> {
+    if is_data(uri) {
+        return read(folders, uri, budget).map(Buffer::Memory);
+    }
+    let path = held(folders, uri, budget)?;
+    let opened = files::open(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()));
+    opened.map(|(file, length)| Buffer::File(file, length))
+}
+
+/// The path of the file to which `uri` refers, whose bytes are taken from the budget.
+fn held(folders: &Folders, uri: &str, budget: &Budget) -> Result<PathBuf, String> {
     let path = find(folders, uri)?;
     let size = path.metadata().map_or(0, |m| m.len());
     budget.hold(&path, size).map_err(|lack| format!("`{}` {lack}", short(uri)))?;
-    files::read(&path).map_err(|e| format!("`{}`: {}", short(uri), e.message()))
+    Ok(path)
 }
 
 /// Whether the URI contains its data.

@@ -44,11 +44,11 @@ pub fn decode(document: &Document, primitive: &Primitive, path: &str) -> Result<
     // Primitives may share their data, which each of them decodes.
     document
         .budget
-        .take_array(view.bytes.len(), BYTES_PER_BYTE)
+        .take_array(view.bytes.len() as usize, BYTES_PER_BYTE)
         .map_err(|lack| fault(&path, format!("decoding {lack}")))?;
+    let bytes = view.read(&path)?;
     let limits = limits(document.budget.left());
-    let mesh =
-        guarded(|| decode_mesh(view.bytes, limits).map_err(|e| damaged(&path, &e)), |words| damaged(&path, &words))?;
+    let mesh = guarded(|| decode_mesh(&bytes, limits).map_err(|e| damaged(&path, &e)), |words| damaged(&path, &words))?;
     document.budget.take_array(mesh.num_faces(), 24).map_err(|lack| fault(&path, format!("the triangles {lack}")))?;
     Ok(Some(DracoMesh { mesh, ids: compressed.attributes, path }))
 }

@@ -281,17 +281,18 @@ fn wraps(sampler: &Sampler) -> [WrapKey; 2] {
 pub fn decode_image(document: &Document, index: usize) -> Result<DynamicImage, Fault> {
     let image = &document.root.images[index];
     let path = format!("/images/{index}");
+    let mut taken = 0;
     let bytes: Cow<[u8]> = match (&image.uri, image.buffer_view) {
-        (_, Some(view)) => Cow::Borrowed(document.view(view, &format!("{path}/bufferView"))?.bytes),
+        (_, Some(view)) => document.view(view, &format!("{path}/bufferView"))?.read(&path)?,
         (Some(uri), None) => {
             let bytes = uri::read(&document.folders, uri, document.budget);
-            Cow::Owned(bytes.map_err(|m| fault(format!("{path}/uri"), m))?)
+            let bytes = bytes.map_err(|m| fault(format!("{path}/uri"), m))?;
+            taken = bytes.len() as u64;
+            Cow::Owned(bytes)
         }
         (None, None) => return Err(fault(path, "an image needs a uri or a bufferView")),
     };
     let decoded = image::decode(&bytes, |needed| document.budget.take(needed)).map_err(|m| fault(&path, m))?;
-    if let Cow::Owned(bytes) = bytes {
-        document.budget.give_back(bytes.len() as u64);
-    }
+    document.budget.give_back(taken);
     Ok(decoded)
 }

@@ -497,7 +497,7 @@ fn parse_mesh(
         let known = meshes::extensions();
         return fail(format!("{name} is no mesh file: convert it to one of {known}"));
     };
-    let options = MeshOptions { smooth_angle, subdivision: Some(desc.subdivision), scheme: desc.scheme };
+    let options = MeshOptions { smooth_angle, subdivision: Some(desc.subdivision), scheme: desc.scheme, points: true };
     if options.subdivides().is_some() && !format.has_polygons() {
         let message = format!("{name} has no faces to subdivide: use an .obj or .ply file");
         return Err(source.error(&place.key("subdivision"), message));
