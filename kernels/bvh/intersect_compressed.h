@@ -100,10 +100,10 @@ THRONG_INLINE float overlap(const PlaneWords& w, const AxisSlabs& x, const AxisS
     return min_or_negative(far_x, far_y, far_z, t_max) - max_or_zero(near_x, near_y, near_z);
 }
 
-// The children of a node. `masks` has three bytes of slot bits, from the lowest: units, instances and triangles. The bits of hit units are in the
-// order of visits, the first in the highest bit. The bits of hit triangles are in the order of slots.
+// The children of a node. `masks` has four bytes of slot bits, from the lowest: units, instances, leaves and leaves of two triangles. The bits of hit
+// units are in the order of visits, the first in the highest bit. The bits of hit leaves are in the order of slots.
 struct NodeHits {
-    uint32_t unit_base, triangle_base, masks, unit_hits, triangle_hits;
+    uint32_t unit_base, leaf_base, masks, unit_hits, leaf_hits;
 };
 
 // Moves bit `slot` of a byte to bit `slot ^ up`, which orders hits by visit.
@@ -142,10 +142,10 @@ THRONG_INLINE NodeHits intersect_node(const Unit* unit, const Space& s, float t_
 
     NodeHits n;
     n.unit_base = links.x;
-    n.triangle_base = links.y;
+    n.leaf_base = links.y;
     n.masks = links.z;
     n.unit_hits = order(~misses & links.z & 255u, s.axes & 7u);
-    n.triangle_hits = ~misses & links.z >> 16 & 255u;
+    n.leaf_hits = ~misses & links.z >> 16 & 255u;
     return n;
 }
 
@@ -156,58 +156,130 @@ struct TriangleHit {
     bool front;
 };
 
-// Interpolates a row of a triangle between two keys.
-THRONG_INLINE Words4 row_between(const TriangleRow& a, const TriangleRow& b, float share) {
-    const Words4 from = load_words(&a), to = load_words(&b);
-    const Vec3 corners = between(vec3(from), vec3(to), share);
-    return Words4{float_bits(corners.x), float_bits(corners.y), float_bits(corners.z), from.w};
-}
+// The corner of a leaf's first triangle that is A, and of its second triangle that is D, for each value of the last three bits of its word.
+constexpr uint32_t kFirstTurns = 0u | 0u << 2 | 0u << 4 | 1u << 6 | 1u << 8 | 2u << 10, kSecondTurns = 0u | 1u << 2 | 2u << 4 | 1u << 6 | 2u << 8 | 2u << 10;
 
-// Load the rows of a static triangle, and of a triangle between two keys.
-struct StillRows {
-    const TriangleRecord* triangle;
-    THRONG_INLINE Words4 operator()(uint32_t row) const { return load_words(&triangle->rows[row]); }
-};
-struct MovingRows {
-    const TriangleRecord *triangle, *next;
+// A leaf of a patch: the first vertex of the patch, at the ray's time, and the word of the leaf. Between two keys, vertices of the later one are
+// `stride` rows further; otherwise, `stride` is 0.
+struct PatchLeaf {
+    const PatchRow* rows;
+    uint32_t word, stride;
     float share;
-    THRONG_INLINE Words4 operator()(uint32_t row) const { return row_between(triangle->rows[row], next->rows[row], share); }
+
+    THRONG_INLINE bool is_pair() const { return byte_of<2>(word) != (word >> 24 & 31u); }
+
+    THRONG_INLINE Vec3 a() const { return vertex(byte_of<0>(word)); }
+    THRONG_INLINE Vec3 b() const { return vertex(byte_of<1>(word)); }
+    THRONG_INLINE Vec3 c() const { return vertex(byte_of<2>(word)); }
+    THRONG_INLINE Vec3 d() const { return vertex(word >> 24 & 31u); }
+
+    THRONG_INLINE Vec3 vertex(uint32_t place) const {
+        const PatchRow* row = rows + place;
+        const Vec3 position = vec3(load_words(row));
+        return stride ? between(position, vec3(load_words(row + stride)), share) : position;
+    }
+
+    // Puts values of the vertices A, B, C or D, C, B into the order of the triangle's corners.
+    THRONG_INLINE Vec3 by_corners(Vec3 v, bool second) const {
+        const uint32_t first = (second ? kSecondTurns : kFirstTurns) >> (word >> 28 & 14u) & 3u;
+        const bool zero = first == 0, one = first == 1;
+        return vec3(zero ? v.x : one ? v.z : v.y, zero ? v.y : one ? v.x : v.z, zero ? v.z : one ? v.y : v.x);
+    }
+
+    // The corners of a triangle, with the given axis last.
+    THRONG_INLINE void load_corners(bool second, uint32_t axis, Vec3* corners) const {
+        const Vec3 p = second ? d() : a(), q = second ? c() : b(), r = second ? b() : c();
+        const Vec3 x = by_corners(vec3(p.x, q.x, r.x), second), y = by_corners(vec3(p.y, q.y, r.y), second), z = by_corners(vec3(p.z, q.z, r.z), second);
+        corners[0] = axis_last(vec3(x.x, y.x, z.x), axis);
+        corners[1] = axis_last(vec3(x.y, y.y, z.y), axis);
+        corners[2] = axis_last(vec3(x.z, y.z, z.z), axis);
+    }
 };
 
 // Whether a triangle lies behind a ray's origin. Outlined and passed by value: few rays need it, and all others should keep their registers.
-template <class Rows>
-THRONG_OUTLINE bool is_behind(Rows rows, uint32_t kz, Vec3 origin, float shear_x, float shear_y, float sz) {
-    const uint32_t kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
-    const Words4 x = rows(kx), y = rows(ky), z = rows(kz);
-    const Vec3 corners[3] = {vec3(bits_float(x.x), bits_float(y.x), bits_float(z.x)), vec3(bits_float(x.y), bits_float(y.y), bits_float(z.y)),
-                             vec3(bits_float(x.z), bits_float(y.z), bits_float(z.z))};
+THRONG_OUTLINE bool is_behind(PatchLeaf leaf, bool second, uint32_t kz, Vec3 origin, float shear_x, float shear_y, float sz) {
+    Vec3 corners[3];
+    leaf.load_corners(second, kz, corners);
     return is_behind(corners, axis_last(origin, kz), shear_x, shear_y, sz);
 }
 
-// The watertight triangle test (Woop, Benthin and Wald 2013), with the operations of the CPU's SIMD test, so that results are bit-identical. For
-// distances below `near`, a second test decides whether the hit is behind the ray's origin.
-template <class Rows>
-THRONG_INLINE bool intersect_triangle(const Rows& rows, const Space& s, float t_min, float t_max, float near, TriangleHit& hit) {
-    const uint32_t kz = longest_axis(s), kx = kz == 0 ? 1 : kz == 1 ? 2 : 0, ky = kz == 0 ? 2 : kz == 1 ? 0 : 1;
-    Words4 x = rows(kx), y = rows(ky), z = rows(kz);
-    Vec3 o = axis_last(s.origin, kz);
-    float sz = axis_last(s.inverse, kz).z;
-    float az = bits_float(z.x) - o.z, bz = bits_float(z.y) - o.z, cz = bits_float(z.z) - o.z;
-    float ax = (bits_float(x.x) - o.x) - s.shear_x * az, ay = (bits_float(y.x) - o.y) - s.shear_y * az;
-    float bx = (bits_float(x.y) - o.x) - s.shear_x * bz, by = (bits_float(y.y) - o.y) - s.shear_y * bz;
-    float cx = (bits_float(x.z) - o.x) - s.shear_x * cz, cy = (bits_float(y.z) - o.y) - s.shear_y * cz;
-    float e[3] = {cx * by - cy * bx, ax * cy - ay * cx, bx * ay - by * ax};
-    if (e[0] == 0.0f || e[1] == 0.0f || e[2] == 0.0f) edge_functions_exact(ax, ay, bx, by, cx, cy, e);
-    bool inside = fminf(e[0], fminf(e[1], e[2])) >= 0.0f || fmaxf(e[0], fmaxf(e[1], e[2])) <= 0.0f;
-    float det = e[0] + e[1] + e[2];
-    if (!inside || det == 0.0f) return false;
-    hit.t = (e[0] * (sz * az) + e[1] * (sz * bz) + e[2] * (sz * cz)) / det;
+// Edge functions of a triangle's corners by `edge_functions_exact`. Outlined like `is_behind`.
+THRONG_OUTLINE Vec3 edges_exact(PatchLeaf leaf, bool second, uint32_t kz, Vec3 origin, float shear_x, float shear_y) {
+    Vec3 p[3];
+    leaf.load_corners(second, kz, p);
+    const Vec3 o = axis_last(origin, kz);
+    for (Vec3& corner : p) {
+        const float z = corner.z - o.z;
+        corner = vec3((corner.x - o.x) - shear_x * z, (corner.y - o.y) - shear_y * z, z);
+    }
+    float e[3];
+    edge_functions_exact(p[0].x, p[0].y, p[1].x, p[1].y, p[2].x, p[2].y, e);
+    return vec3(e[0], e[1], e[2]);
+}
+
+// A vertex relative to a ray, sheared so that the ray is the z axis. `longest` is 1 along the ray's longest axis, and 0 along others: sums with zeros are
+// exact, and take units of a GPU that are less busy than those for selections.
+THRONG_INLINE Vec3 shear_vertex(Vec3 vertex, const Space& s, uint32_t kz, Vec3 longest) {
+    const Vec3 d = vertex - s.origin;
+    const float z = kz == 0 ? d.x : kz == 1 ? d.y : d.z;
+    const float x = s.shear_x * z, y = s.shear_y * z;
+    return vec3(fused_multiply_add(d.x, longest.z, fused_multiply_add(d.y, longest.x, fused_multiply_add(d.z, longest.y, -x))),
+                fused_multiply_add(d.x, longest.y, fused_multiply_add(d.y, longest.z, fused_multiply_add(d.z, longest.x, -y))), z);
+}
+
+THRONG_INLINE float edge_function(Vec3 a, Vec3 b) { return a.x * b.y - a.y * b.x; }
+THRONG_INLINE bool have_one_sign(Vec3 e) { return fminf(e.x, fminf(e.y, e.z)) >= 0.0f || fmaxf(e.x, fmaxf(e.y, e.z)) <= 0.0f; }
+// Positive if the edge functions have one sign, and negative if not. If products underflow or edge functions are zero, it may be 0 in either case.
+THRONG_INLINE float agreement(Vec3 e) { return fminf(e.x * e.y, fminf(e.y * e.z, e.z * e.x)); }
+
+// A triangle of a leaf that a ray may cross: its edge functions and distances, for A, B, C or D, C, B.
+struct LeafCrossing {
+    Vec3 edges, depths;
+    // That of the edge functions.
+    float agreement;
+    // Whether the ray may cross the first triangle, and whether it may cross the second one. If both, this is the first one.
+    bool first, second;
+};
+
+// First part of the watertight triangle test (Woop, Benthin and Wald 2013) for the triangles of a leaf, or for the second one if the first one `is_done`.
+// The results of all operations are those of the CPU's test, so that hits are bit-identical: the edge function of the common edge has the same
+// magnitude from both sides.
+THRONG_INLINE LeafCrossing cross_leaf(const PatchLeaf& leaf, const Space& s, bool is_done) {
+    const uint32_t kz = longest_axis(s);
+    const Vec3 longest = vec3(kz == 0 ? 1.0f : 0.0f, kz == 1 ? 1.0f : 0.0f, kz == 2 ? 1.0f : 0.0f);
+    const Vec3 a = shear_vertex(leaf.a(), s, kz, longest), b = shear_vertex(leaf.b(), s, kz, longest);
+    const Vec3 c = shear_vertex(leaf.c(), s, kz, longest), d = shear_vertex(leaf.d(), s, kz, longest);
+    const float common = edge_function(c, b);
+    const Vec3 first = vec3(common, edge_function(a, c), edge_function(b, a)), second = vec3(-common, edge_function(d, b), edge_function(c, d));
+    LeafCrossing crossing;
+    const float agree_first = agreement(first), agree_second = agreement(second);
+    crossing.first = agree_first >= 0.0f && !is_done;
+    crossing.second = agree_second >= 0.0f;
+    crossing.agreement = crossing.first ? agree_first : agree_second;
+    crossing.edges = crossing.first ? first : second;
+    crossing.depths = crossing.first ? vec3(a.z, b.z, c.z) : vec3(d.z, c.z, b.z);
+    return crossing;
+}
+
+// Second part of the test. For distances below `near`, a second test decides whether the hit is behind the ray's origin. The caller sets the
+// triangle's index.
+THRONG_INLINE bool finish_crossing(const LeafCrossing& crossing, const PatchLeaf& leaf, const Space& s, float t_min, float t_max, float near, TriangleHit& hit) {
+    const uint32_t kz = longest_axis(s);
+    const bool second = !crossing.first;
+    Vec3 e = leaf.by_corners(crossing.edges, second);
+    const Vec3 z = leaf.by_corners(crossing.depths, second);
+    if (crossing.agreement == 0.0f) {
+        if (e.x == 0.0f || e.y == 0.0f || e.z == 0.0f) e = edges_exact(leaf, second, kz, s.origin, s.shear_x, s.shear_y);
+        if (!have_one_sign(e)) return false;
+    }
+    const float sz = axis_last(s.inverse, kz).z, det = e.x + e.y + e.z;
+    if (det == 0.0f) return false;
+    hit.t = (e.x * (sz * z.x) + e.y * (sz * z.y) + e.z * (sz * z.z)) / det;
     if (!(hit.t >= t_min && hit.t <= t_max)) return false;
-    if (near > 0.0f && hit.t < near && is_behind(rows, kz, s.origin, s.shear_x, s.shear_y, sz)) return false;
-    hit.u = e[1] / det;
-    hit.v = e[2] / det;
+    if (near > 0.0f && hit.t < near && is_behind(leaf, second, kz, s.origin, s.shear_x, s.shear_y, sz)) return false;
+    hit.u = e.y / det;
+    hit.v = e.z / det;
     hit.front = (det > 0.0f) == (sz > 0.0f);
-    hit.prim = x.w;
     return true;
 }
 

@@ -1,5 +1,5 @@
 // Traversal for GPUs: one loop over all levels, which the lanes of a warp run in lockstep. A round enters an instance, then visits a node and tests a
-// triangle, both twice, each for the lanes that have one. The first triangle test is skipped if too few lanes have a triangle.
+// leaf, both twice, each for the lanes that have one. The first leaf test is skipped if too few lanes have a leaf.
 //
 // Ylitie, Karras and Laine 2017, "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs". Instances occupy slots of the TLAS's
 // nodes like other children, so that they are also entered in front-to-back order.
@@ -51,8 +51,9 @@ struct Walk {
     Space space;
     float t_min, t_max;
     Group group;
-    // Triangles still to test: hits in the lowest byte of `mask`, all triangles of the node in the next byte.
-    Group triangles;
+    // Leaves still to test: hits in the lowest byte of `mask`, all leaves of the node in the next byte, those of two triangles in the third one, and
+    // in the highest one those whose first triangle is already tested.
+    Group leaves;
     // Number of entries on the stack, and their number when the current instance was entered.
     uint32_t top, floor;
     // Unit index of the current instance.
@@ -70,7 +71,7 @@ struct Walk {
         t_min = ray_t_min;
         t_max = ray_t_max;
         group = Group{params.frame.start_base, params.frame.start_mask};
-        triangles = Group{0, 0};
+        leaves = Group{0, 0};
         top = 0;
         floor = kStale;
         unit = NO_INDEX;
@@ -86,7 +87,7 @@ struct Walk {
     // the instance, and `kStale` for a group outside of it.
     THRONG_INLINE void take_over(Group given, uint32_t start) {
         group = given;
-        triangles = Group{0, 0};
+        leaves = Group{0, 0};
         top = 0;
         floor = start;
         unit = NO_INDEX;
@@ -99,15 +100,17 @@ struct Walk {
     // would run once per group of lanes.
     template <class Order, class Count, class Filter>
     THRONG_INLINE void advance(const Params& params, const Ray& ray, Group* stack, const Order& order, Found& found, Count& count, const Filter& filter) {
-        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        if (unit == NO_INDEX && !has_leaf()) next_unit(stack);
         if (unit != NO_INDEX && (!is_node() || floor == kStale)) change_space(params, ray, found, count, filter);
         if (is_node()) visit_node(params, order, count);
-        // If few lanes have a triangle, they wait until others have found one with their second node.
-        if (lanes_where(has_triangle()) >= params.frame.triangle_lanes && has_triangle()) test_triangle(params, ray, found, count, filter);
-        // A second node and triangle for lanes that need not change space, so that twice as many lanes take part in the next change.
-        if (unit == NO_INDEX && !has_triangle()) next_unit(stack);
+        // If few lanes have a leaf, they wait until others have found one with their second node.
+        if (lanes_where(has_leaf()) >= params.frame.leaf_lanes && has_leaf()) test_leaf(params, ray, found, count, filter);
+        // A second node and leaf for lanes that need not change space, so that twice as many lanes take part in the next change.
+        if (unit == NO_INDEX && !has_leaf()) next_unit(stack);
         if (is_node() && floor != kStale) visit_node(params, order, count);
-        if (has_triangle()) test_triangle(params, ray, found, count, filter);
+        const uint32_t late = lanes_where(has_leaf());
+        const bool enough = late >= params.frame.late_leaf_lanes || late == lanes_where(true);
+        if (enough && has_leaf()) test_leaf(params, ray, found, count, filter);
     }
 
     // Restores the world's order of slots.
@@ -116,7 +119,7 @@ struct Walk {
     // Whether the next unit is determined and is not an instance.
     THRONG_INLINE bool is_node() const { return int32_t(unit) >= 0; }
 
-    THRONG_INLINE bool has_triangle() const { return triangles.mask & 255u; }
+    THRONG_INLINE bool has_leaf() const { return leaves.mask & 255u; }
 
     // Takes the next unit from the group, or from the stack. The traversal is `over` if there is none.
     THRONG_INLINE void next_unit(Group* stack) {
@@ -244,49 +247,76 @@ struct Walk {
         NodeHits n = intersect_node(units + unit, space, t_max, order);
         unit = NO_INDEX;
         group = Group{n.unit_base, n.unit_hits << 24 | (n.masks & 0xffffu)};
-        triangles = Group{n.triangle_base, (n.masks >> 8 & 0xff00u) | n.triangle_hits};
+        leaves = Group{n.leaf_base, (n.masks >> 8 & 0xffff00u) | n.leaf_hits};
     }
 
-    // Tests a triangle of the current instance, at the ray's time.
-    THRONG_INLINE bool hits_triangle(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
+    THRONG_INLINE const InstanceUnit& current(const Params& params) const {
+        return reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]);
+    }
+
 #if THRONG_NESTED
-        if (space.axes >> kCurvesShift) {
-            // Leaves are numbers of segments, in the same pool as triangles.
-            const uint32_t prim = load_word(reinterpret_cast<const uint32_t*>(params.trees.triangles) + index);
-            const uint32_t mesh = load_word(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).mesh_leaves);
-            const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
-            const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
-            if (moves(params)) {
-                const ShapeSpan shape = shape_at(params, mesh, time_of(ray));
-                if (shape.stride) return intersect_moving_segment(points, prim, shape, space.origin, shear, space.axes, t_min, t_max, hit);
-            }
-            return intersect_still_segment(points, prim, space.origin, shear, space.axes, t_min, t_max, hit);
+    // Tests the segment of a leaf, at the ray's time. Leaves are numbers of segments, in the same pool as patches.
+    THRONG_INLINE bool hits_segment(const Params& params, const Ray& ray, uint32_t index, TriangleHit& hit) const {
+        const uint32_t prim = load_word(reinterpret_cast<const uint32_t*>(params.trees.leaves) + index);
+        const uint32_t mesh = load_word(&current(params).mesh_leaves);
+        const Vec3 shear = vec3(space.shear_x, space.shear_y, axis_last(space.inverse, longest_axis(space)).z);
+        const CurvePoint* points = reinterpret_cast<const CurvePoint*>(params.tables.meshes[mesh].vertices);
+        if (moves(params)) {
+            const ShapeSpan shape = shape_at(params, mesh, time_of(ray));
+            if (shape.stride) return intersect_moving_segment(points, prim, shape, space.origin, shear, space.axes, t_min, t_max, hit);
         }
+        return intersect_still_segment(points, prim, space.origin, shear, space.axes, t_min, t_max, hit);
+    }
 #endif
-        const TriangleRecord* triangle = &params.trees.triangles[index];
+
+    // The leaf with this number in the current patch, at the ray's time.
+    THRONG_INLINE PatchLeaf leaf_at(const Params& params, const Ray& ray, uint32_t number) const {
+        const PatchRow* rows = &params.trees.leaves[leaves.base];
+        PatchLeaf leaf{rows, load_word(reinterpret_cast<const uint32_t*>(rows) - 1 - number), 0, 0.0f};
         if (moves(params)) {
             // First key, segments and leaves of the mesh.
-            const Words4 keys = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).first_key);
+            const Words4 keys = load_words(&current(params).first_key);
             if (keys.y) {
                 const KeySpan span = key_span(keys.y, time_of(ray));
-                triangle += uint64_t(span.key) * keys.z;
-                return intersect_triangle(MovingRows{triangle, triangle + keys.z, span.share}, space, t_min, t_max, is_nested(params) ? params.frame.near : 0.0f, hit);
+                leaf.rows += uint64_t(span.key) * keys.z;
+                leaf.stride = keys.z;
+                leaf.share = span.share;
             }
         }
-        return intersect_triangle(StillRows{triangle}, space, t_min, t_max, is_nested(params) ? params.frame.near : 0.0f, hit);
+        return leaf;
     }
 
     template <class Count, class Filter>
-    THRONG_INLINE void test_triangle(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
-        count.triangle();
-        uint32_t slot = highest_bit(triangles.mask & 255u);
-        uint32_t index = triangles.base + count_bits((triangles.mask >> 8) & ((1u << slot) - 1u));
-        triangles.mask ^= 1u << slot;
+    THRONG_INLINE void test_leaf(const Params& params, const Ray& ray, Found& found, Count& count, const Filter& filter) {
+        const uint32_t slot = highest_bit(leaves.mask & 255u), before = (1u << slot) - 1u;
+        const uint32_t number = count_bits(leaves.mask >> 8 & before);
+        leaves.mask ^= 1u << slot;
         TriangleHit hit;
-        if (hits_triangle(params, ray, index, hit)) {
-            Words4 ids = load_words(&reinterpret_cast<const InstanceUnit&>(params.trees.tlas_units[instance]).root);
-            take(ray, hit.t, hit.u, hit.v, hit.prim, hit.front, ids, found, filter);
+#if THRONG_NESTED
+        if (space.axes >> kCurvesShift) {
+            count.leaf(1);
+            if (hits_segment(params, ray, leaves.base + number, hit)) take(params, ray, hit, found, filter);
+        } else
+#endif
+        {
+            const PatchLeaf leaf = leaf_at(params, ray, number);
+            count.leaf(leaf.is_pair() ? 2 : 1);
+            const LeafCrossing crossing = cross_leaf(leaf, space, leaves.mask >> 24 & 1u << slot);
+            if (crossing.first || crossing.second) {
+                // A ray that may cross both triangles, which is rare, tests the leaf once more.
+                if (crossing.first && crossing.second) leaves.mask |= 0x1000001u << slot;
+                if (finish_crossing(crossing, leaf, space, t_min, t_max, is_nested(params) ? params.frame.near : 0.0f, hit)) {
+                    const uint32_t second = count_bits(leaves.mask >> 8 & 255u) + count_bits(leaves.mask >> 16 & before);
+                    hit.prim = load_word(&leaf.rows[crossing.first ? number : second].prim);
+                    take(params, ray, hit, found, filter);
+                }
+            }
         }
+    }
+
+    template <class Filter>
+    THRONG_INLINE void take(const Params& params, const Ray& ray, const TriangleHit& hit, Found& found, const Filter& filter) {
+        take(ray, hit.t, hit.u, hit.v, hit.prim, hit.front, load_words(&current(params).root), found, filter);
     }
 };
 

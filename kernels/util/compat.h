@@ -171,6 +171,9 @@ THRONG_INLINE Words4 load_words(const void* address) {
 // Loads 4 aligned bytes of GPU memory that is not written while the kernel runs.
 THRONG_INLINE uint32_t load_word(const void* address) { return __ldg(static_cast<const uint32_t*>(address)); }
 
+// Byte `index` of `word`.
+template <int index> THRONG_INLINE uint32_t byte_of(uint32_t word) { return __byte_perm(word, 0, 0x4440 + index); }
+
 // 128 in one of the bytes. In constant memory, because the compiler would otherwise load the numbers again for every node.
 __constant__ uint32_t kByteSelectors[4] = {128u, 128u << 8, 128u << 16, 128u << 24};
 
@@ -278,6 +281,7 @@ THRONG_INLINE uint32_t load_word(const void* address) {
     __builtin_memcpy(&word, address, 4);
     return word;
 }
+template <int index> THRONG_INLINE uint32_t byte_of(uint32_t word) { return word >> 8 * index & 255u; }
 template <int index> THRONG_INLINE float biased_byte(uint32_t word) { return bits_float(0x47800000u | (word >> (8 * index) & 255u) << 7); }
 THRONG_INLINE float max_or_zero(float a, float b, float c) { return fmaxf(fmaxf(a, b), fmaxf(c, 0.0f)); }
 THRONG_INLINE float min_or_negative(float a, float b, float c, float d) { return fminf(fminf(a, b), fminf(c, d)); }

@@ -10,7 +10,7 @@ struct NoCount {
     THRONG_INLINE void blas_node() {}
     THRONG_INLINE void instance() {}
     template <class Pack> THRONG_INLINE void pack(const Pack&) {}
-    THRONG_INLINE void triangle() {}
+    THRONG_INLINE void leaf(uint32_t) {}
 };
 
 // Counts steps of all kinds together, for the heat map.
@@ -20,7 +20,7 @@ struct StepCount {
     THRONG_INLINE void blas_node() { steps++; }
     THRONG_INLINE void instance() { steps++; }
     template <class Pack> THRONG_INLINE void pack(const Pack&) { steps++; }
-    THRONG_INLINE void triangle() { steps++; }
+    THRONG_INLINE void leaf(uint32_t) { steps++; }
 };
 
 // Counts each kind of step separately, for reports.
@@ -38,10 +38,10 @@ struct WorkCount {
         work.triangles++;
         for (const uint32_t prim : pack.prim) work.triangles += prim != pack.prim[0];
     }
-    // A triangle that forms a leaf on its own.
-    THRONG_INLINE void triangle() {
+    // A leaf of a compressed tree.
+    THRONG_INLINE void leaf(uint32_t triangles) {
         work.packs++;
-        work.triangles++;
+        work.triangles += triangles;
     }
 };
 

@@ -260,10 +260,10 @@ border! {
     pub struct TreeParams {
         pub tlas_nodes: *const WideNode,
         pub blas: *const BlasRecord,
-        /// Compressed trees: the TLAS's units, then units and triangles of all BLASes, concatenated.
+        /// Compressed trees: the TLAS's units, then units and leaves of all BLASes, concatenated. Leaves are rows of patches, or numbers of segments.
         pub tlas_units: *const Unit,
         pub blas_units: *const Unit,
-        pub triangles: *const TriangleRecord,
+        pub leaves: *const PatchRow,
         pub instances: *const InstanceRecord,
         /// The world and each assembly; null in scenes without assemblies, like the next three pointers.
         pub levels: *const NestLevel,
@@ -302,8 +302,10 @@ border! {
         /// Group of units at which traversals of compressed trees begin: the root, or the only instance.
         pub start_base: u32,
         pub start_mask: u32,
-        /// Minimum number of lanes with a triangle at which a traversal round tests triangles right after its first node.
-        pub triangle_lanes: u32,
+        /// Minimum number of lanes with a leaf at which a traversal round tests leaves right after its first node.
+        pub leaf_lanes: u32,
+        /// Minimum number of lanes with a leaf at which a round tests leaves at its end, unless all lanes have one.
+        pub late_leaf_lanes: u32,
         /// Minimum number of idle lanes at which a warp with an empty queue splits the traversals of its busy lanes.
         pub split_lanes: u32,
         /// Bounds of the TLAS, widened like the boxes of compressed nodes.

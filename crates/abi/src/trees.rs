@@ -89,15 +89,17 @@ border! {
         pub scale_xy: [u16; 2],
         /// Index of the first child unit, relative to the tree's own units. Devices add the tree's offset.
         pub unit_base: u32,
-        /// Index of the node's first triangle in a BLAS, relative to the tree's own triangles; in a tree of curves, of its first segment.
+        /// In a BLAS of triangles, index of the first vertex of the node's patch, relative to the tree's own rows. In a tree of curves, index of its
+        /// first segment.
         pub leaf_base: u32,
         /// Bit `s`: the child in slot `s` is a unit. These children are contiguous, in order of their slots.
         pub units: u8,
         /// Bit `s`: the unit in slot `s` is an instance.
         pub instances: u8,
-        /// Bit `s`: the child in slot `s` is a triangle. These children are contiguous as well.
-        pub triangles: u8,
-        pub reserved: u8,
+        /// Bit `s`: the child in slot `s` is a leaf. These children are contiguous as well.
+        pub leaves: u8,
+        /// Bit `s`: the leaf in slot `s` has two triangles.
+        pub pairs: u8,
         pub scale_z: f32,
         /// Min x, y, z and max x, y, z of every slot's box, in cells.
         pub planes: [[u8; 8]; 6],
@@ -134,19 +136,20 @@ border! {
         pub words: [u32; 20],
     }
 
-    /// One coordinate of a triangle's three vertices, in object space.
+    /// A row of a patch. A patch has the leaves below one node of a compressed BLAS, and each of their vertices once. Its first rows have four
+    /// words each, one per leaf, in descending order. The others have the vertices. Both meet at the node's `leaf_base`: the word of leaf `i` is
+    /// `i` + 1 words before it.
+    ///
+    /// A leaf has one triangle or two with a common edge, whose vertices are A, B and C, and D, C and B. Its word has the places of A, B and C in the lowest
+    /// three bytes, and that of D in the next five bits; D is C if there is one triangle. The last three bits tell which corner of the first triangle
+    /// is A, and which one of the second is D: 0 and 0, 0 and 1, 0 and 2, 1 and 1, 1 and 2, or 2 and 2.
     #[repr(C, align(16))]
-    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
-    pub struct TriangleRow {
-        pub corners: [f32; 3],
+    #[derive(Default, PartialEq, bytemuck::Zeroable, bytemuck::Pod)]
+    pub struct PatchRow {
+        /// A vertex in object space, or zeros if there are fewer vertices than triangles.
+        pub position: [f32; 3],
+        /// In row `i` of the vertices, the index of triangle `i` in the mesh. The first triangles of all leaves precede the second ones.
         pub prim: u32,
-    }
-
-    /// A triangle of a compressed BLAS: the x, y and z row. The triangle test permutes axes by choosing the rows' addresses.
-    #[repr(C, align(16))]
-    #[derive(Default, bytemuck::Zeroable, bytemuck::Pod)]
-    pub struct TriangleRecord {
-        pub rows: [TriangleRow; 3],
     }
 
     /// One instance, in TLAS order. Traversal only reads the first cache line.
@@ -190,7 +193,7 @@ border! {
         pub segments: u32,
         /// Number of vertices per key.
         pub vertices: u32,
-        /// Number of packs per key or, in compressed trees, of triangles per key; 0 for curves.
+        /// Number of packs per key or, in compressed trees, of rows per key; 0 for curves.
         pub leaves: u32,
         pub reserved: u32,
     }

@@ -14,7 +14,7 @@ use crate::{
     },
     compressed::{
         blas::{CompressedLeaves, build_compressed},
-        refit::refit_compressed,
+        refit::{refit_patches, refit_segments},
     },
     curves::curve_tree,
     nested::AssemblyTree,
@@ -31,7 +31,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use throng_abi::{MeshKeys, PACK_SIZE, SegmentPack, TrianglePack, TriangleRecord, Unit};
+use throng_abi::{MeshKeys, PACK_SIZE, PatchRow, SegmentPack, TrianglePack, Unit};
 use throng_base::{choice::choice, math::Aabb};
 use throng_scene::{CurveProfile, Mesh, Shape};
 
@@ -45,7 +45,7 @@ const MOST_POSITIONS: f64 = 1.25;
 /// Version of the builder, which is part of the key of stored trees ([`TreeKey`](crate::TreeKey)). It must be raised whenever a build of an
 /// unchanged mesh produces different nodes, leaves, orders, support maps or costs, or stores any of these in another form. A test compares trees of
 /// two meshes with recorded ones, and fails if the version was not raised.
-pub const BUILDER_VERSION: u32 = 12;
+pub const BUILDER_VERSION: u32 = 13;
 
 choice! {
     /// How much time a build may take.
@@ -82,7 +82,7 @@ pub struct Blas {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlasBytes {
     pub nodes: usize,
-    /// Packs or, in compressed trees, triangles.
+    /// Packs or, in compressed trees, patches.
     pub leaves: usize,
     /// Data that rays do not read: support maps, for instance boxes, and refit plans.
     pub builds: usize,
@@ -94,12 +94,12 @@ pub enum BlasShape {
         tree: Tree,
         packs: Packs,
     },
-    /// For [`NodeLayout::Compressed8`]. Indices in `units` are relative to this tree's first unit and triangle.
+    /// For [`NodeLayout::Compressed8`]. Indices in `units` are relative to this tree's first unit and row.
     Compressed {
         /// Number of node levels on the longest path.
         depth: u32,
         units: Buffer<Unit>,
-        triangles: Buffer<TriangleRecord>,
+        patches: Buffer<PatchRow>,
     },
     /// Leaves refer to the points of the curves by index, and do not hold them.
     Curves {
@@ -125,7 +125,7 @@ impl BlasShape {
     /// Units and leaves of a compressed tree of a mesh.
     pub fn compressed(&self) -> Option<(&[Unit], CompressedLeaves<'_>)> {
         match self {
-            Self::Compressed { units, triangles, .. } => Some((units, CompressedLeaves::Triangles(triangles))),
+            Self::Compressed { units, patches, .. } => Some((units, CompressedLeaves::Patches(patches))),
             Self::CompressedCurves { units, segments, .. } => Some((units, CompressedLeaves::Segments(segments))),
             _ => None,
         }
@@ -307,7 +307,7 @@ impl Blas {
     pub fn bytes_by_kind(&self) -> BlasBytes {
         let (nodes, leaves) = match &self.shape {
             BlasShape::Triangles { tree, packs } => (tree.nodes.bytes(), packs.bytes()),
-            BlasShape::Compressed { units, triangles, .. } => (units.bytes(), triangles.bytes()),
+            BlasShape::Compressed { units, patches, .. } => (units.bytes(), patches.bytes()),
             BlasShape::Curves { tree, packs, .. } => (tree.nodes.bytes(), packs.bytes()),
             BlasShape::CompressedCurves { units, segments, .. } => (units.bytes(), segments.bytes()),
             BlasShape::Sphere => (0, 0),
@@ -349,12 +349,12 @@ impl Blas {
                 let cost = refit(tree, packs, plan, &strands);
                 (tree.bounds, cost)
             }
-            (BlasShape::Compressed { units, triangles, .. }, Geometry::Triangles(surface)) => {
-                let refitted = refit_compressed(units, triangles, plan, &surface);
+            (BlasShape::Compressed { units, patches, .. }, Geometry::Triangles(surface)) => {
+                let refitted = refit_patches(units, patches, plan, &surface);
                 (refitted.bounds.to_aabb(), refitted.sah_cost())
             }
             (BlasShape::CompressedCurves { units, segments, .. }, Geometry::Curves(strands)) => {
-                let refitted = refit_compressed(units, segments, plan, &strands);
+                let refitted = refit_segments(units, segments, plan, &strands);
                 (refitted.bounds.to_aabb(), refitted.sah_cost())
             }
             _ => return,

@@ -5,7 +5,6 @@ use crate::{
     build::collapse::MOST_LEVELS,
     compressed,
     pack::{Pack, each_kind},
-    refit::plan::Leaf,
     validate::validate_blas,
 };
 use proptest::prelude::*;
@@ -44,8 +43,8 @@ fn valid(blas: Blas, mesh: &TriangleMesh) -> Blas {
     let surface = Surface::from(mesh);
     match &blas.shape {
         BlasShape::Triangles { tree, packs } => validate_blas(tree, packs, &surface),
-        BlasShape::Compressed { depth, units, triangles } => {
-            compressed::validate::validate_blas(units, triangles, &surface, *depth)
+        BlasShape::Compressed { depth, units, patches } => {
+            compressed::validate::validate_blas(units, patches, &surface, *depth)
         }
         _ => panic!("a mesh of triangles"),
     }
@@ -129,9 +128,7 @@ fn trees_do_not_depend_on_the_number_of_threads() {
                     });
                     (cost, names)
                 }
-                (cost, BlasShape::Compressed { triangles, .. }) => {
-                    (cost, triangles.iter().map(|t| t.rows[0].prim).collect())
-                }
+                (cost, BlasShape::Compressed { patches, .. }) => (cost, patches.iter().map(|row| row.prim).collect()),
                 _ => panic!("a mesh of triangles"),
             }
         };

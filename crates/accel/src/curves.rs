@@ -8,10 +8,13 @@ use crate::{
         collapse::{LeafRoom, build_collapsed},
         leaf_order::LeafOrder,
     },
-    compressed::blas::{CompressedTree, compressed_tree},
+    compressed::{
+        blas::{CompressedTree, compressed_tree},
+        slots::Arrangement,
+    },
     nested::outline,
     node::NodeLayout,
-    refit::plan::Leaf,
+    refit::plan::{Leaf, NamedLeaf},
     support::SupportMap,
     surface::{SimdBox, Strands},
 };
@@ -44,7 +47,8 @@ pub fn curve_tree(
     let outlined = |tree: &Tree| (quality == Quality::High).then(|| SupportMap::new(&outline(tree)));
     let profile = curves.profile;
     if layout == NodeLayout::Compressed8 {
-        let (tree, support) = compressed_tree(prims(), quality.into(), |segment| segment, outlined);
+        let room = LeafRoom::Prims(1);
+        let (tree, support) = compressed_tree(prims(), room, quality.into(), place_segments, outlined);
         let CompressedTree { depth, bounds, sah_cost, units, leaves: segments } = tree;
         (
             BuiltTree { shape: BlasShape::CompressedCurves { depth, units, segments, profile }, bounds, sah_cost },
@@ -61,6 +65,16 @@ pub fn curve_tree(
         let (bounds, sah_cost, support) = (tree.bounds, tree.sah_cost(1.0), outlined(&tree));
         (BuiltTree { shape: BlasShape::Curves { tree, packs, profile }, bounds, sah_cost }, support)
     }
+}
+
+/// Makes leaves of segments in the order of the nodes.
+fn place_segments(segments: Vec<u32>, nodes: &mut [Arrangement]) -> impl FnOnce() -> Buffer<u32> + use<> {
+    let mut first = 0;
+    for node in nodes {
+        node.leaf_base = first;
+        first += node.primitives() as u32;
+    }
+    move || Buffer::copied(&segments)
 }
 
 /// Builds a tree whose leaves are chosen by the surface area heuristic.
@@ -84,10 +98,16 @@ impl Leaf<Strands<'_>> for SegmentPack {
     const AHEAD: usize = 4;
 
     /// Unused lanes repeat the first segment.
-    fn named(&self) -> impl Iterator<Item = u32> {
+    fn prefetched(&self) -> impl Iterator<Item = u32> {
         self.prim.into_iter()
     }
 
+    fn fill_kept(&mut self, strands: &Strands<'_>, _: &[u32]) -> SimdBox {
+        self.fill(strands)
+    }
+}
+
+impl NamedLeaf<Strands<'_>> for SegmentPack {
     fn fill(&mut self, strands: &Strands<'_>) -> SimdBox {
         let boxes = self.prim.iter().map(|&segment| strands.bounds(segment));
         boxes.fold(SimdBox::EMPTY, SimdBox::union)
@@ -98,11 +118,11 @@ impl Leaf<Strands<'_>> for SegmentPack {
 impl Leaf<Strands<'_>> for u32 {
     const AHEAD: usize = 8;
 
-    fn named(&self) -> impl Iterator<Item = u32> {
+    fn prefetched(&self) -> impl Iterator<Item = u32> {
         std::iter::once(*self)
     }
 
-    fn fill(&mut self, strands: &Strands<'_>) -> SimdBox {
+    fn fill_kept(&mut self, strands: &Strands<'_>, _: &[u32]) -> SimdBox {
         strands.bounds(*self)
     }
 }

@@ -5,10 +5,13 @@ use crate::{
     Blas, BlasShape, Buffer, NodeLayout,
     blas::{BuiltTree, build_triangles},
     build::BuildPrim,
-    compressed::blas::build_compressed,
+    compressed::{blas::build_compressed, patch::vertices_of_rows},
     curves::curve_tree,
     pack::each_kind,
-    refit::{plan::Leaf, policy::rebuild_quality},
+    refit::{
+        plan::{Leaf, kept_vertices},
+        policy::rebuild_quality,
+    },
     surface::{Geometry, Surface},
 };
 use glam::Vec3;
@@ -63,20 +66,30 @@ fn triangle_tree<'a>(first: &Surface<'a>, later: &[Surface<'a>], layout: NodeLay
         NodeLayout::Compressed8 => build_compressed(prims, first, quality.into()),
         _ => build_triangles(prims, first, layout, quality.into()),
     };
-    with_keys(tree, later)
+    with_keys(tree, first, later)
 }
 
 /// Adds the leaves of the `later` keys to a tree. Returns the tree and the number of leaves per key.
-fn with_keys<'a>(mut tree: BuiltTree, later: &[Surface<'a>]) -> (BuiltTree, usize) {
+fn with_keys<'a>(mut tree: BuiltTree, first: &Surface<'a>, later: &[Surface<'a>]) -> (BuiltTree, usize) {
     let leaves = match &mut tree.shape {
-        BlasShape::Triangles { packs, .. } => each_kind!(packs, packs => add_keys(packs, later)),
-        BlasShape::Compressed { triangles, .. } => add_keys(triangles, later),
+        BlasShape::Triangles { packs, .. } => {
+            each_kind!(packs, packs => add_keys(packs, &kept_vertices(packs, first), later))
+        }
+        BlasShape::Compressed { units, patches, .. } => {
+            let vertices = vertices_of_rows(bytemuck::cast_slice(units), patches, first);
+            add_keys(patches, &vertices, later)
+        }
         _ => 0,
     };
     (tree, leaves)
 }
 
-fn add_keys<'a, L: Leaf<Surface<'a>> + Copy + Sync>(leaves: &mut Buffer<L>, later: &[Surface<'a>]) -> usize {
+/// `vertices`: [`Leaf::KEPT`] vertices of each leaf.
+fn add_keys<'a, L: Leaf<Surface<'a>> + Copy + Sync>(
+    leaves: &mut Buffer<L>,
+    vertices: &[u32],
+    later: &[Surface<'a>],
+) -> usize {
     let count = leaves.len();
     if count == 0 {
         return 0;
@@ -87,9 +100,9 @@ fn add_keys<'a, L: Leaf<Surface<'a>> + Copy + Sync>(leaves: &mut Buffer<L>, late
     }
     let own = all.par_chunks_mut(count).skip(1).zip(later);
     own.for_each(|(leaves, surface)| {
-        let leaves = leaves.par_iter_mut().with_min_len(512);
-        leaves.for_each(|leaf| {
-            leaf.fill(surface);
+        let leaves = leaves.par_iter_mut().zip(vertices.par_chunks_exact(L::KEPT)).with_min_len(512);
+        leaves.for_each(|(leaf, vertices)| {
+            leaf.fill_kept(surface, vertices);
         });
     });
     *leaves = Buffer::copied(&all);
@@ -124,7 +137,8 @@ mod tests {
             assert_eq!((keys.segments, keys.vertices), (2, 4));
             match &blas.shape {
                 BlasShape::Triangles { packs, .. } => assert_eq!(packs.count(), 3),
-                BlasShape::Compressed { triangles, .. } => assert_eq!(triangles.len(), 6),
+                // One row for words of leaves, and four vertices.
+                BlasShape::Compressed { patches, .. } => assert_eq!(patches.len(), 3 * 5),
                 _ => panic!("no sphere"),
             }
         }
@@ -149,13 +163,14 @@ mod tests {
     #[test]
     fn leaves_of_later_keys_have_the_shape_of_these() {
         let blas = blas(&[0.0, 5.0], NodeLayout::Compressed8);
-        let BlasShape::Compressed { triangles, .. } = &blas.shape else {
+        let BlasShape::Compressed { patches, .. } = &blas.shape else {
             panic!("compressed");
         };
-        for (early, late) in triangles[..2].iter().zip(&triangles[2..]) {
-            assert_eq!(early.rows[0].prim, late.rows[0].prim);
-            assert_eq!(early.rows[0].corners, late.rows[0].corners);
-            assert_eq!(late.rows[1].corners, late.rows[0].corners.map(|x| 5.0 * (1.0 + x)));
+        let (early, late) = patches.split_at(5);
+        assert!(early[0] == late[0], "the words of leaves");
+        for (early, late) in early[1..].iter().zip(&late[1..]) {
+            let [x, _, z] = early.position;
+            assert_eq!((early.prim, [x, 5.0 * (1.0 + x), z]), (late.prim, late.position));
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::{
     Buffer,
-    refit::plan::Leaf,
+    refit::plan::{Leaf, NamedLeaf},
     surface::{SimdBox, Surface, rows},
 };
 use throng_abi::{NO_INDEX, PACK_SIZE, SHARED_PACK_SIZE, SharedPack, TrianglePack};
@@ -45,12 +45,17 @@ impl Packs {
 }
 
 /// A pack of either kind.
-pub trait Pack: for<'a> Leaf<Surface<'a>> + bytemuck::Pod + Sync {
+pub trait Pack: for<'a> NamedLeaf<Surface<'a>> + bytemuck::Pod + Sync {
     /// Creates a pack of these triangles, which must fit into it, without positions.
     fn of(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self;
 
     /// For each lane, the triangle's index or [`NO_INDEX`].
     fn prims(&self) -> &[u32];
+
+    /// The indices of the triangles.
+    fn named(&self) -> impl Iterator<Item = u32> {
+        named_in(self.prims())
+    }
 
     /// The corners of a lane's triangle.
     fn corners(&self, lane: usize) -> [[f32; 3]; 3];
@@ -97,10 +102,26 @@ impl Pack for TrianglePack {
 impl Leaf<Surface<'_>> for TrianglePack {
     const AHEAD: usize = 2;
 
-    fn named(&self) -> impl Iterator<Item = u32> {
-        named_in(&self.prim)
-    }
+    const KEPT: usize = 3 * PACK_SIZE as usize;
 
+    #[inline]
+    fn fill_kept(&mut self, surface: &Surface<'_>, vertices: &[u32]) -> SimdBox {
+        let mut bounds = SimdBox::EMPTY;
+        let corners = self.vertices.iter_mut().zip(vertices.as_chunks::<{ PACK_SIZE as usize }>().0);
+        for (axes, vertices) in corners {
+            for (half, four) in vertices.as_chunks::<4>().0.iter().enumerate() {
+                let points = four.map(|vertex| surface.vector(vertex));
+                bounds = bounds.with_points(&points);
+                for (axis, row) in axes.iter_mut().zip(rows(points)) {
+                    axis[4 * half..4 * half + 4].copy_from_slice(&row.to_array());
+                }
+            }
+        }
+        bounds
+    }
+}
+
+impl NamedLeaf<Surface<'_>> for TrianglePack {
     /// Unused lanes repeat the first triangle; hits there are ignored.
     #[inline]
     fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
@@ -124,8 +145,6 @@ impl Leaf<Surface<'_>> for TrianglePack {
         bounds
     }
 
-    const KEPT: usize = 3 * PACK_SIZE as usize;
-
     fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
         for (lane, &prim) in self.prim.iter().enumerate() {
             let named = if prim == NO_INDEX { self.prim[0] } else { prim };
@@ -134,29 +153,13 @@ impl Leaf<Surface<'_>> for TrianglePack {
             }
         }
     }
-
-    #[inline]
-    fn fill_kept(&mut self, surface: &Surface<'_>, vertices: &[u32]) -> SimdBox {
-        let mut bounds = SimdBox::EMPTY;
-        let corners = self.vertices.iter_mut().zip(vertices.as_chunks::<{ PACK_SIZE as usize }>().0);
-        for (axes, vertices) in corners {
-            for (half, four) in vertices.as_chunks::<4>().0.iter().enumerate() {
-                let points = four.map(|vertex| surface.vector(vertex));
-                bounds = bounds.with_points(&points);
-                for (axis, row) in axes.iter_mut().zip(rows(points)) {
-                    axis[4 * half..4 * half + 4].copy_from_slice(&row.to_array());
-                }
-            }
-        }
-        bounds
-    }
 }
 
 impl Pack for SharedPack {
     fn of(triangles: impl Iterator<Item = u32>, surface: &Surface<'_>) -> Self {
         let mut pack: Self = bytemuck::Zeroable::zeroed();
         name(&mut pack.prim, triangles);
-        let mut vertices = FewVertices::default();
+        let mut vertices = FewVertices::<{ SHARED_PACK_SIZE as usize }>::default();
         for lane in 0..pack.prim.len() {
             for corner in 0..3 {
                 pack.corners[corner][lane] = match pack.prim[lane] {
@@ -199,35 +202,7 @@ impl Pack for SharedPack {
 impl Leaf<Surface<'_>> for SharedPack {
     const AHEAD: usize = 1;
 
-    fn named(&self) -> impl Iterator<Item = u32> {
-        named_in(&self.prim)
-    }
-
-    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
-        let mut bounds = SimdBox::EMPTY;
-        for (lane, prim) in named_in(&self.prim).enumerate() {
-            let corners = surface.vectors(prim);
-            for (places, corner) in self.corners.iter().zip(corners) {
-                for (axis, coordinate) in self.vertices.iter_mut().zip(corner.to_array()) {
-                    axis[usize::from(places[lane])] = coordinate;
-                }
-            }
-            bounds = bounds.with_points(&corners);
-        }
-        bounds
-    }
-
     const KEPT: usize = SHARED_PACK_SIZE as usize;
-
-    /// Vertices in the order of their places. The places behind them have none.
-    fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
-        vertices.fill(NO_INDEX);
-        for (lane, prim) in named_in(&self.prim).enumerate() {
-            for (places, vertex) in self.corners.iter().zip(surface.triangles[prim as usize]) {
-                vertices[usize::from(places[lane])] = vertex;
-            }
-        }
-    }
 
     #[inline]
     fn fill_kept(&mut self, surface: &Surface<'_>, vertices: &[u32]) -> SimdBox {
@@ -249,6 +224,32 @@ impl Leaf<Surface<'_>> for SharedPack {
             }
         }
         bounds
+    }
+}
+
+impl NamedLeaf<Surface<'_>> for SharedPack {
+    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
+        let mut bounds = SimdBox::EMPTY;
+        for (lane, prim) in named_in(&self.prim).enumerate() {
+            let corners = surface.vectors(prim);
+            for (places, corner) in self.corners.iter().zip(corners) {
+                for (axis, coordinate) in self.vertices.iter_mut().zip(corner.to_array()) {
+                    axis[usize::from(places[lane])] = coordinate;
+                }
+            }
+            bounds = bounds.with_points(&corners);
+        }
+        bounds
+    }
+
+    /// Vertices in the order of their places. The places behind them have none.
+    fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
+        vertices.fill(NO_INDEX);
+        for (lane, prim) in named_in(&self.prim).enumerate() {
+            for (places, vertex) in self.corners.iter().zip(surface.triangles[prim as usize]) {
+                vertices[usize::from(places[lane])] = vertex;
+            }
+        }
     }
 }
 
@@ -277,19 +278,23 @@ fn surface_of<const N: usize>(vertices: &[[[f32; N]; 3]; 3], prims: &[u32; N]) -
     named.map(|(area, &prim)| if prim == NO_INDEX { 0.0 } else { *area }).sum()
 }
 
-/// The distinct vertices of a [`SharedPack`].
-pub struct FewVertices {
-    vertices: [u32; SHARED_PACK_SIZE as usize],
+/// The distinct vertices of a few triangles, at most `N`, which is 32 or less.
+pub struct FewVertices<const N: usize> {
+    vertices: [u32; N],
     count: usize,
 }
 
-impl Default for FewVertices {
+impl<const N: usize> Default for FewVertices<N> {
     fn default() -> Self {
-        Self { vertices: [NO_INDEX; SHARED_PACK_SIZE as usize], count: 0 }
+        Self { vertices: [NO_INDEX; N], count: 0 }
     }
 }
 
-impl FewVertices {
+impl<const N: usize> FewVertices<N> {
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
     /// Returns the position of a vertex, and adds it if it is missing. `None` if there is no room for it.
     #[inline]
     pub fn place_of(&mut self, vertex: u32) -> Option<usize> {

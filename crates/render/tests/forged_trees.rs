@@ -3,7 +3,7 @@
 
 use glam::{Affine3, EulerRot, Quat, Vec3};
 use std::{io::Write, sync::Arc};
-use throng_abi::{CompressedNode, Hit, LEAF, NO_INDEX, Ray, Unit};
+use throng_abi::{CompressedNode, Hit, LEAF, NO_INDEX, PatchRow, Ray, Unit};
 use throng_accel::{
     Blas, BlasShape, Buffer, NodeArray, NodeLayout, Packs, Quality, Surface, Tlas, TlasBuilder, TlasInput, Tree,
     TreeKey, Wide, blas_overlap, forging,
@@ -258,28 +258,35 @@ fn ladder<const N: usize>(levels: u32) -> (Buffer<Wide<N>>, u32) {
     (Buffer::copied(&nodes), leaves)
 }
 
-/// The compressed counterpart of `ladder`.
-fn compressed_ladder(levels: u32) -> (Buffer<Unit>, u32) {
-    let node = |level: u32| {
+/// The compressed counterpart of `ladder`: nodes and patches of triangles of `surface`, repeated as needed.
+fn compressed_ladder(levels: u32, surface: &Surface<'_>) -> (Buffer<Unit>, Buffer<PatchRow>) {
+    let (mut nodes, mut rows) = (Vec::new(), Vec::new());
+    for level in 0..levels {
         let units = u8::from(level + 1 < levels);
-        CompressedNode {
+        let triangles = (0..(!units).count_ones()).map(|i| (8 * level + i) as usize % surface.triangles.len());
+        // Vertices A, B, C and C again, which no other leaf has.
+        let word = |leaf: u32| u32::from_le_bytes([0, 1, 2, 2].map(|vertex| (3 * leaf + vertex) as u8));
+        rows.extend([7, 3].map(|leaf| bytemuck::cast::<[u32; 4], PatchRow>([0, 1, 2, 3].map(|i| word(leaf - i)))));
+        nodes.push(CompressedNode {
             origin: [-100.0; 3],
             scale_xy: [(1f32.to_bits() >> 16) as u16; 2],
             scale_z: 1.0,
             unit_base: level + u32::from(units),
-            leaf_base: 7 * level,
+            leaf_base: rows.len() as u32,
             units,
-            triangles: !units,
+            leaves: !units,
             planes: [[0; 8], [0; 8], [0; 8], [200; 8], [200; 8], [200; 8]],
             ..CompressedNode::default()
-        }
-    };
-    let nodes: Vec<CompressedNode> = (0..levels).map(node).collect();
-    (Buffer::copied(bytemuck::cast_slice(&nodes)), 7 * levels + 1)
+        });
+        let positions = triangles.clone().flat_map(|triangle| surface.corners(triangle));
+        let prims = triangles.map(|triangle| triangle as u32).chain(std::iter::repeat(0));
+        rows.extend(positions.zip(prims).map(|(position, prim)| PatchRow { position, prim }));
+    }
+    (Buffer::copied(bytemuck::cast_slice(&nodes)), Buffer::copied(&rows))
 }
 
-/// A tree of `levels` levels over the leaves of `like`, repeated as needed.
-fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
+/// A tree of `levels` levels over the leaves of `like`, the tree of `surface`, repeated as needed.
+fn deep(like: &Blas, surface: &Surface<'_>, layout: NodeLayout, levels: u32) -> Blas {
     let again = |count: u32, from: usize| (0..count as usize).map(move |i| i % from);
     let shape = match &like.shape {
         BlasShape::Triangles { packs, .. } => {
@@ -301,10 +308,9 @@ fn deep(like: &Blas, layout: NodeLayout, levels: u32) -> Blas {
             let tree = Tree { layout, nodes, root: 0, depth: levels, bounds: like.bounds };
             BlasShape::Triangles { tree, packs }
         }
-        BlasShape::Compressed { triangles, .. } => {
-            let (units, leaves) = compressed_ladder(levels);
-            let records: Vec<_> = again(leaves, triangles.len()).map(|i| triangles[i]).collect();
-            BlasShape::Compressed { depth: levels, units, triangles: Buffer::copied(&records) }
+        BlasShape::Compressed { .. } => {
+            let (units, patches) = compressed_ladder(levels, surface);
+            BlasShape::Compressed { depth: levels, units, patches }
         }
         _ => unreachable!("it is a mesh"),
     };
@@ -323,7 +329,7 @@ fn rays_get_through_trees_as_deep_as_may_be() {
         let key = TreeKey::new(&(&mesh).into(), layout, Quality::High);
         let like = Blas::of_surface((&mesh).into(), layout, Quality::High);
         let stored = |levels| {
-            let bytes = bytes_of(&deep(&like, layout, levels), key);
+            let bytes = bytes_of(&deep(&like, &(&mesh).into(), layout, levels), key);
             read(&bytes, key, layout, mesh.triangles.len())
         };
         assert!(stored(most + 1).is_none(), "{layout:?}");

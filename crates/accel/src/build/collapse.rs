@@ -11,6 +11,7 @@ use crate::{
         join_subtrees,
         reinsert::reinsert,
     },
+    compressed::patch::are_pair,
     node::{Wide, each_width},
     pack::FewVertices,
 };
@@ -32,6 +33,8 @@ pub enum LeafRoom<'a> {
     Prims(usize),
     /// As many primitives as fit into a [`SharedPack`](throng_abi::SharedPack). The triangles are given by their vertices.
     SharedPack(&'a [[u32; 3]]),
+    /// As many triangles as fit into a leaf of a patch, or two parts of a triangle. The triangles are given by their vertices.
+    Pair(&'a [[u32; 3]]),
 }
 
 impl LeafRoom<'_> {
@@ -40,6 +43,7 @@ impl LeafRoom<'_> {
         match self {
             Self::Prims(count) => count,
             Self::SharedPack(_) => SHARED_PACK_SIZE as usize / 3,
+            Self::Pair(_) => 1,
         }
     }
 
@@ -48,6 +52,7 @@ impl LeafRoom<'_> {
         match self {
             Self::Prims(count) => count,
             Self::SharedPack(_) => SHARED_PACK_SIZE as usize,
+            Self::Pair(_) => 2,
         }
     }
 }
@@ -119,7 +124,7 @@ pub fn build_at_once<const N: usize>(
         reinsert(&mut swept.nodes);
         (BinaryTree::arranged(&swept.nodes), Some(prims.to_vec()))
     } else {
-        (build_binned(prims, room.most()), None)
+        (build_binned(prims, room.least()), None)
     };
     let own = scattered.as_deref().unwrap_or(prims);
     let collapse = Collapse::new(&binary, own, room, N);
@@ -208,20 +213,35 @@ impl Planner<'_> {
         if count as usize > self.room.most() {
             return false;
         }
-        let LeafRoom::SharedPack(triangles) = self.room else {
-            return true;
-        };
         if count as usize <= self.room.least() {
             return true;
         }
-        let mut vertices = FewVertices::default();
-        let mut fit = |triangle: u32| {
-            let corners = triangles[triangle as usize];
-            corners.into_iter().all(|vertex| vertices.place_of(vertex).is_some())
-        };
+        match self.room {
+            LeafRoom::Prims(_) => true,
+            LeafRoom::SharedPack(triangles) => {
+                let mut vertices = FewVertices::<{ SHARED_PACK_SIZE as usize }>::default();
+                self.each_prim(root, |triangle| {
+                    let corners = triangles[triangle as usize];
+                    corners.into_iter().all(|vertex| vertices.place_of(vertex).is_some())
+                })
+            }
+            LeafRoom::Pair(triangles) => {
+                let mut other = None;
+                self.each_prim(root, |triangle| match other.replace(triangle) {
+                    Some(first) => {
+                        first == triangle || are_pair(triangles[first as usize], triangles[triangle as usize])
+                    }
+                    None => true,
+                })
+            }
+        }
+    }
+
+    /// Visits the primitives of a small subtree until `visit` returns false. Returns whether all were visited.
+    fn each_prim(&self, root: u32, mut visit: impl FnMut(u32) -> bool) -> bool {
         each_leaf(self.nodes, root, |leaf| {
             let prims = &self.prims[leaf.first as usize..][..leaf.count as usize];
-            prims.iter().all(|prim| fit(prim.id))
+            prims.iter().all(|prim| visit(prim.id))
         })
     }
 }

@@ -1,57 +1,58 @@
-//! The bottom level for GPUs: compressed nodes, one triangle per leaf, and the offset of each mesh in the pools.
+//! The bottom level for GPUs: compressed nodes, one or two triangles per leaf, and the offset of each mesh in the pools.
 
 use crate::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{BuiltTree, SMALLEST_SHARE, build_binned},
+    blas::{BuiltTree, build_binned},
     build::{
         BuildPrim,
         collapse::{Effort, LeafRoom, build_collapsed},
+        leaf_order::LeafOrder,
     },
     compressed::{
         compress::{arrange_all, place_root, wide_nodes, write_units},
+        patch::Patches,
         slots::{Arrangement, LeafKind},
     },
     node::{NodeLayout, Wide},
-    refit::plan::Leaf,
     surface::Surface,
 };
 use rayon::prelude::*;
-use std::{mem::MaybeUninit, sync::Arc};
-use throng_abi::{LEAF, TriangleRecord, TriangleRow, Unit};
+use std::sync::Arc;
+use throng_abi::{LEAF, PatchRow, Unit};
 use throng_base::math::Aabb;
 
-/// Number of segments in the space of one triangle.
-const SEGMENTS_PER_TRIANGLE: usize = size_of::<TriangleRecord>() / size_of::<u32>();
+/// Number of segments in the space of one row.
+const SEGMENTS_PER_ROW: usize = size_of::<PatchRow>() / size_of::<u32>();
 
-/// Leaves of a compressed tree of a mesh. Trees of both kinds share a pool, in which positions count triangles.
+/// Leaves of a compressed tree of a mesh. Trees of both kinds share a pool, in which positions count rows.
 #[derive(Clone, Copy)]
 pub enum CompressedLeaves<'a> {
-    Triangles(&'a [TriangleRecord]),
+    Patches(&'a [PatchRow]),
     /// Numbers of segments of curves.
     Segments(&'a [u32]),
 }
 
 impl CompressedLeaves<'_> {
-    /// Number of triangles in whose space the leaves fit.
+    /// Number of rows in whose space the leaves fit.
     pub fn room(self) -> usize {
         match self {
-            Self::Triangles(triangles) => triangles.len(),
-            Self::Segments(segments) => segments.len().div_ceil(SEGMENTS_PER_TRIANGLE),
+            Self::Patches(rows) => rows.len(),
+            Self::Segments(segments) => segments.len().div_ceil(SEGMENTS_PER_ROW),
         }
     }
 
     /// Index of the leaf that begins at this position of the pool.
     pub fn index_at(self, position: u32) -> u32 {
         match self {
-            Self::Triangles(_) => position,
-            Self::Segments(_) => SEGMENTS_PER_TRIANGLE as u32 * position,
+            Self::Patches(_) => position,
+            Self::Segments(_) => SEGMENTS_PER_ROW as u32 * position,
         }
     }
 
     /// Copies the leaves to the first places of `pool`.
-    pub fn write(self, pool: &mut [TriangleRecord]) {
+    pub fn write(self, pool: &mut [PatchRow]) {
         match self {
-            Self::Triangles(triangles) => copy(triangles, pool),
+            Self::Patches(rows) => copy(rows, pool),
             Self::Segments(segments) => copy(segments, bytemuck::cast_slice_mut(pool)),
         }
     }
@@ -66,7 +67,7 @@ fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolOffset {
     pub units: u32,
-    /// In triangles.
+    /// In rows.
     pub leaves: u32,
 }
 
@@ -91,14 +92,17 @@ pub fn pool_offsets(blas: &[Arc<Blas>]) -> Vec<PoolOffset> {
 
 /// Builds the compressed tree of `surface` over `prims`, the boxes of its triangles or of parts of them.
 pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Effort) -> BuiltTree {
-    let named = |prim| TriangleRecord { rows: [TriangleRow { prim, ..TriangleRow::default() }; 3] };
-    let (tree, ()) = compressed_tree(prims, effort, named, |_| ());
-    let CompressedTree { depth, bounds, sah_cost, units, leaves: mut triangles } = tree;
-    fill_triangles(&mut triangles, surface);
+    let room = LeafRoom::Pair(surface.triangles);
+    let place = |triangles, nodes: &mut [Arrangement]| {
+        let patches = Patches::new(triangles, nodes, surface);
+        move || patches.write(surface)
+    };
+    let (tree, ()) = compressed_tree(prims, room, effort, place, |_| ());
+    let CompressedTree { depth, bounds, sah_cost, units, leaves: patches } = tree;
     #[cfg(debug_assertions)]
-    crate::compressed::validate::validate_blas(&units, &triangles, surface, depth)
+    crate::compressed::validate::validate_blas(&units, &patches, surface, depth)
         .expect("a fresh compressed BLAS is valid");
-    BuiltTree { shape: BlasShape::Compressed { depth, units, triangles }, bounds, sah_cost }
+    BuiltTree { shape: BlasShape::Compressed { depth, units, patches }, bounds, sah_cost }
 }
 
 /// A compressed tree with leaves of type `L`.
@@ -111,62 +115,53 @@ pub struct CompressedTree<L: Copy> {
     pub leaves: Buffer<L>,
 }
 
-/// Builds a tree over `prims`. `leaf` makes the leaf of a primitive from its ID. `look` reads the float tree, which is dropped before leaves are made;
+/// Builds a tree over `prims`. `place` gets the IDs of all primitives, node by node and leaf by leaf. It sets the nodes' first leaves, and returns the
+/// function that makes the leaves. `look` reads the float tree, which is dropped before leaves are made;
 /// its result is returned.
-pub fn compressed_tree<L: Copy + Send, R>(
+pub fn compressed_tree<L: Copy + Default, R, W: FnOnce() -> Buffer<L>>(
     mut prims: Vec<BuildPrim>,
+    room: LeafRoom<'_>,
     effort: Effort,
-    leaf: impl Fn(u32) -> L + Sync,
+    place: impl FnOnce(Vec<u32>, &mut [Arrangement]) -> W,
     look: impl FnOnce(&Tree) -> R,
 ) -> (CompressedTree<L>, R) {
     let mut tree = Tree::new(NodeLayout::Compressed8);
-    build_float_tree(&mut prims, effort, &mut tree);
-    let ids: Vec<u32> = prims.par_iter().map(|prim| prim.id).collect();
-    drop(prims);
-    let (mut units, mut order) = (Buffer::new(), Vec::new());
+    build_float_tree(&mut prims, room, effort, &mut tree);
+    let order = LeafOrder::with_parts_joined(prims);
+    let (mut units, mut arrangements) = (Buffer::new(), Buffer::new());
+    let mut ids = Vec::new();
     if let Some(nodes) = wide_nodes(&mut tree) {
-        let mut arrangements = Buffer::new();
         arrange_all(nodes, LeafKind::Separate, &mut arrangements);
-        order = leaf_order(nodes, &arrangements, &ids);
+        ids = ids_by_node(nodes, &mut arrangements, &order);
+    }
+    drop(order);
+    let write = place(ids, &mut arrangements);
+    if let Some(nodes) = wide_nodes(&mut tree) {
         write_units(nodes, &arrangements, |_| (), |_| Unit::default(), &mut units);
     }
     let (depth, bounds, sah_cost, looked) = (tree.depth, tree.bounds, tree.sah_cost(1.0), look(&tree));
-    drop((tree, ids));
-    let mut leaves = Buffer::new();
-    let fill = |leaves: &mut [MaybeUninit<L>]| {
-        let pairs = leaves.par_iter_mut().zip(&order).with_min_len(SMALLEST_SHARE);
-        pairs.for_each(|(to, &id)| {
-            to.write(leaf(id));
-        });
-    };
-    // SAFETY: there is one leaf per ID, and each is written.
-    unsafe { leaves.refill(order.len(), fill) };
-    (CompressedTree { depth, bounds, sah_cost, units, leaves }, looked)
+    drop((tree, arrangements));
+    (CompressedTree { depth, bounds, sah_cost, units, leaves: write() }, looked)
 }
 
-/// Builds `tree` with one triangle per leaf: from a binary tree, or by binned splits if the quality is fast or the collapsed tree is unusable.
-fn build_float_tree(prims: &mut [BuildPrim], effort: Effort, tree: &mut Tree) {
-    let collapsed = effort.quality != Quality::Fast && build_collapsed(prims, LeafRoom::Prims(1), effort, tree);
+/// Builds `tree` with small leaves: from a binary tree, or by binned splits if the quality is fast or the collapsed tree is unusable.
+fn build_float_tree(prims: &mut [BuildPrim], room: LeafRoom<'_>, effort: Effort, tree: &mut Tree) {
+    let collapsed = effort.quality != Quality::Fast && build_collapsed(prims, room, effort, tree);
     if !collapsed {
         build_binned(prims, 1, tree);
     }
     place_root(tree);
 }
 
-/// The IDs of all leaves, in the order of the nodes and their slots. A child of a float node is the position of an ID in `ids`.
-fn leaf_order(nodes: &[Wide<8>], arrangements: &[Arrangement], ids: &[u32]) -> Vec<u32> {
-    let mut order = Vec::with_capacity(ids.len());
+/// The IDs of all primitives, in the order of the nodes. Marks the leaves of two primitives.
+fn ids_by_node(nodes: &[Wide<8>], arrangements: &mut [Arrangement], order: &LeafOrder) -> Vec<u32> {
+    let mut ids = Vec::new();
     for (node, arrangement) in nodes.iter().zip(arrangements) {
-        let leaves = arrangement.leaf_lanes().map(|lane| node.children[lane] & !LEAF);
-        order.extend(leaves.map(|leaf| ids[leaf as usize]));
+        for (slot, leaf) in arrangement.leaf_slots(node) {
+            let before = ids.len();
+            ids.extend(order.leaf((leaf & !LEAF) as usize));
+            arrangement.pairs |= u8::from(ids.len() - before == 2) << slot;
+        }
     }
-    order
-}
-
-/// Writes the corners of the triangles whose indices are in the records.
-fn fill_triangles(triangles: &mut [TriangleRecord], surface: &Surface<'_>) {
-    let records = triangles.par_iter_mut().with_min_len(512);
-    records.for_each(|record| {
-        record.fill(surface);
-    });
+    ids
 }

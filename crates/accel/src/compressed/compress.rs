@@ -41,7 +41,7 @@ pub fn place_root(tree: &mut Tree) {
     }
 }
 
-/// First pass: assigns slots to all nodes' children, and computes the offsets of each node's child units and leaves. Unit 0 is the root.
+/// First pass: assigns slots to all nodes' children, and computes the offsets of each node's child units. Unit 0 is the root.
 pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrangement>) {
     // SAFETY: every element is written.
     unsafe {
@@ -52,11 +52,10 @@ pub fn arrange_all(nodes: &[Wide<8>], leaves: LeafKind, out: &mut Buffer<Arrange
             });
         });
     }
-    let (mut units, mut triangles) = (1, 0);
+    let mut units = 1;
     for arrangement in out.iter_mut() {
-        (arrangement.unit_base, arrangement.leaf_base) = (units, triangles);
+        arrangement.unit_base = units;
         units += arrangement.units.count_ones();
-        triangles += arrangement.leaves.count_ones();
     }
 }
 
@@ -142,7 +141,8 @@ fn compress(node: &Wide<8>, arrangement: &Arrangement) -> CompressedNode {
         leaf_base: arrangement.leaf_base,
         units: arrangement.units,
         instances: arrangement.leaf_units,
-        triangles: arrangement.leaves,
+        leaves: arrangement.leaves,
+        pairs: arrangement.pairs,
         ..CompressedNode::default()
     };
     grid.store(&mut compressed);

@@ -1,65 +1,79 @@
 //! Refits compressed trees to moved primitives in place. Each node stores the positions of its children itself.
 
 use crate::{
-    compressed::quantize::quantize,
-    refit::plan::{Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
-    surface::{SimdBox, Surface, half_areas, planes, rows},
+    compressed::{
+        patch::{leaf_box, rows_of, vertices_of_rows},
+        quantize::quantize,
+    },
+    refit::plan::{Bearer, Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
+    surface::{SimdBox, Strands, Surface, half_areas, planes},
 };
-use glam::Vec4;
-use throng_abi::{CompressedNode, TriangleRecord, Unit};
+use std::ops::Range;
+use throng_abi::{CompressedNode, PatchRow, Unit};
 
-/// Refits a tree to the positions of `prims`. Slots and sizes do not change. O(primitives), no stack. Creates `plan` on first use.
-pub fn refit_compressed<L: Leaf<P>, P: Primitives>(
+/// Refits a tree of triangles to the positions of `surface`. Slots and sizes do not change. O(triangles), no stack. Creates `plan` on first use.
+pub fn refit_patches(
+    units: &mut [Unit],
+    rows: &mut [PatchRow],
+    plan: &mut Option<RefitPlan>,
+    surface: &Surface<'_>,
+) -> Refitted {
+    let keep = |nodes: &[CompressedNode], rows: &[PatchRow]| vertices_of_rows(nodes, rows, surface);
+    refit(units, rows, plan, surface, keep, leaf_box)
+}
+
+/// As [`refit_patches`], for a tree of curves.
+pub fn refit_segments(
+    units: &mut [Unit],
+    segments: &mut [u32],
+    plan: &mut Option<RefitPlan>,
+    strands: &Strands<'_>,
+) -> Refitted {
+    refit(
+        units,
+        segments,
+        plan,
+        strands,
+        |_, _| Vec::new(),
+        |part, node, slot| {
+            let before = node.leaves & ((1u16 << slot) - 1) as u8;
+            part.leaf(node.leaf_base + before.count_ones())
+        },
+    )
+}
+
+/// `keep` returns the vertices that a plan keeps of all leaves, and `leaf_box` the box of the leaf in a slot.
+fn refit<L: Leaf<P>, P: Primitives>(
     units: &mut [Unit],
     leaves: &mut [L],
     plan: &mut Option<RefitPlan>,
     prims: &P,
-) -> Refitted {
+    keep: impl FnOnce(&[CompressedNode], &[L]) -> Vec<u32>,
+    leaf_box: impl Fn(&mut TreePart<'_, CompressedNode, L, P>, &CompressedNode, usize) -> SimdBox + Sync,
+) -> Refitted
+where
+    CompressedNode: Bearer<L>,
+{
     let nodes: &mut [CompressedNode] = bytemuck::cast_slice_mut(units);
-    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
-    plan.pass(nodes, leaves, prims, refit_node)
-}
-
-fn refit_node<L: Leaf<P>, P>(part: &mut TreePart<'_, CompressedNode, L, P>, index: usize) -> (SimdBox, f32) {
-    let CompressedNode { mut unit_base, mut leaf_base, units, triangles, .. } = part.items[index];
-    let mut boxes = [SimdBox::EMPTY; 8];
-    let mut bounds = SimdBox::EMPTY;
-    for (slot, to) in boxes.iter_mut().enumerate() {
-        let child = if triangles >> slot & 1 != 0 {
-            leaf_base += 1;
-            part.leaf(leaf_base - 1)
-        } else if units >> slot & 1 != 0 {
-            unit_base += 1;
-            part.below(unit_base - 1)
-        } else {
-            continue;
-        };
-        *to = child;
-        bounds = bounds.union(child);
-    }
-    let planes = planes(&boxes);
-    let grid = quantize(&planes);
-    grid.store(&mut part.items[index]);
-    (bounds, half_areas(&planes))
-}
-
-impl Leaf<Surface<'_>> for TriangleRecord {
-    const AHEAD: usize = 8;
-
-    fn named(&self) -> impl Iterator<Item = u32> {
-        std::iter::once(self.rows[0].prim)
-    }
-
-    #[inline]
-    fn fill(&mut self, surface: &Surface<'_>) -> SimdBox {
-        let prim = self.rows[0].prim;
-        let corners = surface.vectors(prim);
-        let [a, b, c] = corners;
-        // The triangle's index is the fourth corner, so that whole rows are written.
-        let rows = rows([a, b, c, Vec4::splat(f32::from_bits(prim))]);
-        self.rows = [0, 1, 2].map(|axis| bytemuck::cast(rows[axis].to_array()));
-        SimdBox::EMPTY.with_points(&corners)
-    }
+    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes, leaves, keep(nodes, leaves)));
+    plan.pass(nodes, leaves, prims, |part, index| {
+        let node = part.items[index];
+        let mut child = node.unit_base;
+        let mut boxes = [SimdBox::EMPTY; 8];
+        let mut bounds = SimdBox::EMPTY;
+        for (slot, to) in boxes.iter_mut().enumerate() {
+            if node.leaves >> slot & 1 != 0 {
+                *to = leaf_box(part, &node, slot);
+            } else if node.units >> slot & 1 != 0 {
+                *to = part.below(child);
+                child += 1;
+            }
+            bounds = bounds.union(*to);
+        }
+        let planes = planes(&boxes);
+        quantize(&planes).store(&mut part.items[index]);
+        (bounds, half_areas(&planes))
+    })
 }
 
 impl Item for CompressedNode {
@@ -69,8 +83,17 @@ impl Item for CompressedNode {
     fn children(&self) -> impl Iterator<Item = u32> {
         self.unit_base..self.unit_base + self.units.count_ones()
     }
+}
 
-    fn leaves(&self) -> impl Iterator<Item = u32> {
-        self.leaf_base..self.leaf_base + self.triangles.count_ones()
+impl Bearer<PatchRow> for CompressedNode {
+    fn span(&self, rows: &[PatchRow]) -> Option<Range<u32>> {
+        let rows = rows_of(self, rows)?;
+        (!rows.is_empty()).then_some(rows.start as u32..rows.end as u32)
+    }
+}
+
+impl Bearer<u32> for CompressedNode {
+    fn span(&self, _: &[u32]) -> Option<Range<u32>> {
+        (self.leaves != 0).then(|| self.leaf_base..self.leaf_base + self.leaves.count_ones())
     }
 }

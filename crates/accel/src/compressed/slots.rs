@@ -29,6 +29,8 @@ pub struct Arrangement {
     pub units: u8,
     /// Mask of slots with leaves in a separate array.
     pub leaves: u8,
+    /// Mask of those of them that have two primitives.
+    pub pairs: u8,
     /// Mask of slots with leaves that are units.
     pub leaf_units: u8,
     pub unit_base: u32,
@@ -43,21 +45,30 @@ impl Arrangement {
 
     /// The children in the slots of `mask`.
     fn children(self, node: &Wide<8>, mask: u8) -> impl Iterator<Item = u32> {
-        self.lanes(mask).map(|lane| node.children[lane])
+        slots_of(mask).map(move |slot| node.children[self.lane(slot)])
     }
 
-    /// Indices of the float node's children that become separate leaves, in order of their slots.
-    pub fn leaf_lanes(self) -> impl Iterator<Item = usize> {
-        self.lanes(self.leaves)
+    /// Slots with separate leaves, and their references.
+    pub fn leaf_slots(self, node: &Wide<8>) -> impl Iterator<Item = (usize, u32)> {
+        let slots = slots_of(self.leaves);
+        slots.map(move |slot| (slot, node.children[self.lane(slot)]))
     }
 
-    fn lanes(self, mask: u8) -> impl Iterator<Item = usize> {
-        let slots = (0..8).filter(move |slot| mask >> slot & 1 != 0);
-        slots.map(move |slot: usize| self.sources[slot] as usize & 7)
+    /// Number of primitives in separate leaves.
+    pub fn primitives(&self) -> usize {
+        (self.leaves.count_ones() + self.pairs.count_ones()) as usize
+    }
+
+    fn lane(&self, slot: usize) -> usize {
+        self.sources[slot] as usize & 7
     }
 }
 
-/// Assigns the children of `node` to slots. The caller sets the offsets.
+fn slots_of(mask: u8) -> impl Iterator<Item = usize> {
+    (0..8).filter(move |slot| mask >> slot & 1 != 0)
+}
+
+/// Assigns the children of `node` to slots. The caller sets the offsets, and which leaves have two primitives.
 pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
     let sources = deal(node);
     let (mut inner, mut leaves) = (0, 0);
@@ -71,7 +82,15 @@ pub fn arrange(node: &Wide<8>, leaf_kind: LeafKind) -> Arrangement {
         LeafKind::Units => (inner | leaves, 0, leaves),
         LeafKind::Separate => (inner, leaves, 0),
     };
-    Arrangement { sources: sources.map(|lane| lane as u8), units, leaves, leaf_units, unit_base: 0, leaf_base: 0 }
+    Arrangement {
+        sources: sources.map(|lane| lane as u8),
+        units,
+        leaves,
+        pairs: 0,
+        leaf_units,
+        unit_base: 0,
+        leaf_base: 0,
+    }
 }
 
 /// Returns the child for each slot.

@@ -7,7 +7,10 @@ use crate::{
 };
 use glam::{Affine3, DVec3, Quat, Vec3};
 use proptest::prelude::*;
-use std::sync::Arc;
+use std::{
+    f32::consts::{PI, TAU},
+    sync::Arc,
+};
 use throng_abi::{COMPRESSED_STACK, CompressedNode, InstanceUnit, NO_INDEX};
 use throng_base::math::hash_unit;
 use throng_scene::{Instance, Mesh, NONE, Shape, TriangleMesh};
@@ -35,13 +38,13 @@ fn sphere() -> Arc<Blas> {
     Arc::new(Blas::build(&mesh, NodeLayout::Compressed8, Quality::High))
 }
 
-/// Numbers of units and triangles of a tree, after validating it.
+/// Numbers of units and rows of a tree, after validating it.
 fn valid_sizes(blas: &Blas, mesh: &TriangleMesh) -> (usize, usize) {
-    let BlasShape::Compressed { depth, units, triangles } = &blas.shape else {
+    let BlasShape::Compressed { depth, units, patches } = &blas.shape else {
         panic!("a mesh of triangles has a compressed tree");
     };
-    validate_blas(units, triangles, &mesh.into(), *depth).unwrap();
-    (units.len(), triangles.len())
+    validate_blas(units, patches, &mesh.into(), *depth).unwrap();
+    (units.len(), patches.len())
 }
 
 fn tlas(transforms: &[Affine3], meshes: &[u32], blas: &[Arc<Blas>]) -> Tlas {
@@ -93,8 +96,9 @@ proptest! {
         quality in prop::sample::select(vec![Quality::Fast, Quality::High]),
     ) {
         let mesh = soup(count, seed, center, spread, size);
-        let sizes = valid_sizes(&blas(mesh.clone(), quality), &mesh);
-        prop_assert_eq!(sizes.1, count as usize);
+        let (_, rows) = valid_sizes(&blas(mesh.clone(), quality), &mesh);
+        // Each triangle has three vertices of its own.
+        prop_assert!(rows > 3 * count as usize);
     }
 
     #[test]
@@ -125,7 +129,7 @@ fn nothing_has_no_units_and_one_triangle_or_instance_has_a_root_node() {
     assert_eq!(valid_sizes(&blas(TriangleMesh::default(), Quality::High), &TriangleMesh::default()), (0, 0));
     let one = soup(1, 0, 0.0, 1.0, 0.1);
     let tree = blas(one.clone(), Quality::High);
-    assert_eq!((valid_sizes(&tree, &one), tree.stack_entries()), ((1, 1), 1));
+    assert_eq!((valid_sizes(&tree, &one), tree.stack_entries()), ((1, 4), 1));
     assert_eq!(tlas(&[], &[], &[]).units.len(), 0);
     let single = tlas(&[Affine3::IDENTITY], &[0], &[tree]);
     assert_eq!((single.units.len(), single.tree.stack_entries()), (2, 1));
@@ -139,7 +143,8 @@ fn instances_name_their_trees_in_the_pool_of_all_meshes() {
         [blas(soup(100, 1, 0.0, 1.0, 0.1), Quality::Fast), sphere(), blas(soup(9, 2, 0.0, 1.0, 0.1), Quality::Fast)];
     let offsets = pool_offsets(&trees);
     assert_eq!(offsets[0].units, 0);
-    assert_eq!((offsets[1], offsets[2].leaves), (offsets[2], 100));
+    let rows = valid_sizes(&trees[0], &soup(100, 1, 0.0, 1.0, 0.1)).1;
+    assert_eq!((offsets[1], offsets[2].leaves), (offsets[2], rows as u32));
     let tlas = tlas(&[Affine3::IDENTITY; 3], &[2, 1, 0], &trees);
     let mut roots: Vec<(u32, u32)> = tlas.units[1..]
         .iter()
@@ -183,7 +188,7 @@ fn slots_come_roughly_front_to_back() {
     };
     let (mut ordered, mut pairs) = (0, 0);
     for node in units.iter().map(|&u| bytemuck::cast::<_, CompressedNode>(u)) {
-        let occupied: Vec<usize> = (0..8).filter(|&s| (node.units | node.triangles) >> s & 1 != 0).collect();
+        let occupied: Vec<usize> = (0..8).filter(|&s| (node.units | node.leaves) >> s & 1 != 0).collect();
         let center = |slot| {
             let (min, max) = decoded(&node, slot);
             min + max
@@ -200,4 +205,50 @@ fn slots_come_roughly_front_to_back() {
         }
     }
     assert!(f64::from(ordered) > 0.7 * f64::from(pairs), "{ordered} of {pairs}");
+}
+
+/// A closed surface: a ball of rings, with `side` points around.
+fn ball(side: u32) -> TriangleMesh {
+    let point = |i: u32| {
+        let (turn, height) = ((i % side) as f32 / side as f32 * TAU, (i / side) as f32 / (side - 1) as f32 * PI);
+        let radius = 1.0 + 0.02 * hash_unit(1, i);
+        [radius * height.sin() * turn.cos(), radius * height.cos(), radius * height.sin() * turn.sin()]
+    };
+    let cell = |i: u32| {
+        let (here, next) = (i, i / side * side + (i + 1) % side);
+        [[here, next, here + side], [here + side, next, next + side]]
+    };
+    TriangleMesh {
+        positions: (0..side * side).map(point).collect(),
+        triangles: (0..side * (side - 1)).flat_map(cell).collect(),
+        ..TriangleMesh::default()
+    }
+}
+
+#[test]
+fn a_triangle_of_a_closed_mesh_takes_at_most_thirty_bytes() {
+    let mesh = ball(80);
+    let bytes = |quality| {
+        let blas = blas(mesh.clone(), quality);
+        valid_sizes(&blas, &mesh);
+        let kinds = blas.bytes_by_kind();
+        (kinds.nodes + kinds.leaves) as f64 / mesh.triangles.len() as f64
+    };
+    let (fast, high) = (bytes(Quality::Fast), bytes(Quality::High));
+    assert!(fast < 40.0 && high < 30.0, "{fast}, {high}");
+}
+
+#[test]
+fn common_vertices_follow_a_refit() {
+    let (still, mut moved) = (ball(30), ball(30));
+    for ([x, y, _], i) in moved.positions.iter_mut().zip(0..) {
+        *x += hash_unit(9, i);
+        *y *= 2.0;
+    }
+    for quality in Quality::ALL {
+        let mut tree = Arc::into_inner(blas(still.clone(), quality)).unwrap();
+        let sizes = valid_sizes(&tree, &still);
+        tree.refit((&moved).into());
+        assert_eq!(valid_sizes(&tree, &moved), sizes);
+    }
 }

@@ -4,47 +4,45 @@
 
 use crate::{
     BlasShape, Surface, Tlas, TlasInput, TreeError,
-    compressed::quantize::{MARGIN, SLACK},
+    compressed::{
+        patch::{rows_of, triangles_of_leaf, triangles_of_node},
+        quantize::{MARGIN, SLACK},
+    },
     validate::Coverage,
 };
 use glam::{DVec3, Vec3};
-use throng_abi::{CompressedNode, InstanceUnit, NO_INDEX, TriangleRecord, Unit};
+use throng_abi::{CompressedNode, InstanceUnit, NO_INDEX, PatchRow, Unit};
 use throng_base::math::Aabb;
 
 const EVERYWHERE: Aabb = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
 
-/// Checks that each triangle has at least one leaf, that rows agree with the mesh, and that planes enclose their content.
-pub fn validate_blas(
-    units: &[Unit],
-    triangles: &[TriangleRecord],
-    surface: &Surface<'_>,
-    depth: u32,
-) -> Result<(), TreeError> {
-    let named = triangles.iter().map(|record| record.rows[0].prim);
-    let mut coverage = Coverage::new(named, surface);
+/// Checks that each triangle has at least one leaf, that corners agree with the mesh, and that planes enclose their content.
+pub fn validate_blas(units: &[Unit], rows: &[PatchRow], surface: &Surface<'_>, depth: u32) -> Result<(), TreeError> {
+    let nodes: &[CompressedNode] = bytemuck::cast_slice(units);
+    if let Some(node) = nodes.iter().find(|node| rows_of(node, rows).is_none()) {
+        return Err(TreeError::NoSuchLeaf { leaf: node.leaf_base });
+    }
+    let named = |node| triangles_of_node(node, rows).map(|triangle| rows[node.leaf_base as usize + triangle.row].prim);
+    let mut coverage = Coverage::new(nodes.iter().flat_map(named), surface);
     let leaf = |node: &CompressedNode, slot: usize, within: Aabb| {
-        let before = u32::from(node.triangles) & ((1 << slot) - 1);
-        let index = node.leaf_base + before.count_ones();
-        let Some(record) = triangles.get(index as usize) else {
-            return Err(TreeError::NoSuchLeaf { leaf: index });
-        };
-        let prim = record.rows[0].prim;
-        let exact = surface.bounds(prim as usize);
-        if exact != triangle_bounds(record) {
-            return Err(TreeError::NoSuchLeaf { leaf: index });
+        let first = node.leaf_base as usize;
+        let mut content = Aabb::EMPTY;
+        for triangle in triangles_of_leaf(node, slot, rows) {
+            let prim = rows[first + triangle.row].prim;
+            let corners = triangle.corners.map(|place| rows[first + place].position);
+            if corners != surface.corners(prim as usize) {
+                return Err(TreeError::NoSuchLeaf { leaf: node.leaf_base });
+            }
+            coverage.add(prim, &within);
+            // The box of a single part is not available here; `coverage` checks that the parts cover the triangle.
+            if !coverage.is_in_parts(prim) {
+                content = content.union(surface.bounds(prim as usize));
+            }
         }
-        coverage.add(prim, &within);
-        // The box of a single part is not available here; `coverage` checks that the parts cover the triangle.
-        Ok(if coverage.is_in_parts(prim) { Aabb::EMPTY } else { exact })
+        Ok(content)
     };
     Walk::new(units, false, leaf).check(depth)?;
     coverage.check()
-}
-
-/// The box around a triangle.
-fn triangle_bounds(record: &TriangleRecord) -> Aabb {
-    let [x, y, z] = record.rows.map(|row| row.corners);
-    Aabb::of_points((0..3).map(|i| Vec3::new(x[i], y[i], z[i])))
 }
 
 /// Checks that each visible instance has one leaf and hidden ones have none, and that planes enclose their content.
@@ -136,8 +134,9 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
         self.deepest = self.deepest.max(level);
         let node: CompressedNode = bytemuck::cast(self.units[index]);
         let mut all = Aabb::EMPTY;
-        let leaves_elsewhere = if self.leaf_units { node.triangles } else { node.instances };
-        if leaves_elsewhere != 0 || node.instances & !node.units != 0 || node.triangles & node.units != 0 {
+        let leaves_elsewhere = if self.leaf_units { node.leaves } else { node.instances };
+        let in_no_leaf = node.pairs & !node.leaves;
+        if leaves_elsewhere | in_no_leaf != 0 || node.instances & !node.units != 0 || node.leaves & node.units != 0 {
             return Err(TreeError::Masks { node: index });
         }
         for slot in 0..8 {
@@ -147,7 +146,7 @@ impl<'a, L: FnMut(&CompressedNode, usize, Aabb) -> Result<Aabb, TreeError>> Walk
             let within = within.intersection(own);
             let content = if is_unit {
                 self.unit(&node, slot, level, within)?
-            } else if node.triangles >> slot & 1 != 0 {
+            } else if node.leaves >> slot & 1 != 0 {
                 (self.leaf)(&node, slot, within)?
             } else {
                 continue;

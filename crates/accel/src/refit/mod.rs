@@ -5,14 +5,15 @@ pub mod policy;
 
 use crate::{
     node::{Tree, Wide, each_width},
-    refit::plan::{Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
+    refit::plan::{Bearer, Item, Leaf, NamedLeaf, Primitives, RefitPlan, Refitted, TreePart, kept_vertices},
     surface::{SimdBox, half_areas, planes},
 };
+use std::ops::Range;
 use throng_abi::{EMPTY_CHILD, LEAF};
 
 /// Refits a tree to the positions of `prims`, and returns its cost afterwards, as defined by [`Tree::sah_cost`]. O(primitives), no stack. Creates
 /// `plan` on first use.
-pub fn refit<L: Leaf<P>, P: Primitives>(
+pub fn refit<L: NamedLeaf<P>, P: Primitives>(
     tree: &mut Tree,
     leaves: &mut [L],
     plan: &mut Option<RefitPlan>,
@@ -27,13 +28,13 @@ pub fn refit<L: Leaf<P>, P: Primitives>(
     refitted.sah_cost()
 }
 
-fn pass<const N: usize, L: Leaf<P>, P: Primitives>(
+fn pass<const N: usize, L: NamedLeaf<P>, P: Primitives>(
     nodes: &mut [Wide<N>],
     leaves: &mut [L],
     plan: &mut Option<RefitPlan>,
     prims: &P,
 ) -> Refitted {
-    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes));
+    let plan = plan.get_or_insert_with(|| RefitPlan::new(nodes, leaves, kept_vertices(leaves, prims)));
     plan.pass(nodes, leaves, prims, refit_node)
 }
 
@@ -60,11 +61,17 @@ impl<const N: usize> Item for Wide<N> {
     fn children(&self) -> impl Iterator<Item = u32> {
         self.children.into_iter().filter(|child| child & LEAF == 0)
     }
+}
 
-    fn leaves(&self) -> impl Iterator<Item = u32> {
+impl<const N: usize, L> Bearer<L> for Wide<N> {
+    fn span(&self, _: &[L]) -> Option<Range<u32>> {
         let leaf = |child: u32| child & LEAF != 0 && child != EMPTY_CHILD;
         let leaves = self.children.into_iter().filter(move |&child| leaf(child));
-        leaves.map(|child| child & !LEAF)
+        let leaves = leaves.map(|child| child & !LEAF);
+        leaves.fold(None, |span: Option<Range<u32>>, leaf| {
+            let (start, end) = span.map_or((leaf, leaf), |span| (span.start.min(leaf), (span.end - 1).max(leaf)));
+            Some(start..end + 1)
+        })
     }
 }
 
@@ -135,9 +142,9 @@ mod tests {
                 let planes = planes.into_iter().map(f32::to_bits);
                 planes.chain(words.iter().copied()).collect()
             }
-            BlasShape::Compressed { units, triangles, .. } => {
+            BlasShape::Compressed { units, patches, .. } => {
                 let units: &[u32] = bytemuck::cast_slice(units);
-                [units, bytemuck::cast_slice(triangles)].concat()
+                [units, bytemuck::cast_slice(patches)].concat()
             }
             BlasShape::Curves { tree, .. } => each_width!(&tree.nodes, nodes => nodes
                 .iter()
@@ -164,8 +171,8 @@ mod tests {
                         let cost = tree.sah_cost(1.0);
                         assert!((blas.sah_cost() - cost).abs() < 1e-4 * cost);
                     }
-                    BlasShape::Compressed { depth, units, triangles } => {
-                        compressed::validate::validate_blas(units, triangles, &surface, *depth).unwrap();
+                    BlasShape::Compressed { depth, units, patches } => {
+                        compressed::validate::validate_blas(units, patches, &surface, *depth).unwrap();
                     }
                     _ => panic!("a mesh of triangles has a tree"),
                 }

@@ -16,7 +16,12 @@ pub trait Item {
 
     /// Child items, all of which come later.
     fn children(&self) -> impl Iterator<Item = u32>;
-    fn leaves(&self) -> impl Iterator<Item = u32>;
+}
+
+/// An item with leaves of type `L`.
+pub trait Bearer<L>: Item {
+    /// The range of `leaves` from the item's first leaf to its last; `None` if it has no leaves.
+    fn span(&self, leaves: &[L]) -> Option<Range<u32>>;
 }
 
 /// The primitives of a mesh in one shape.
@@ -31,27 +36,40 @@ pub trait Primitives: Sync {
     fn prefetch_vertex(&self, vertex: u32);
 }
 
-/// A leaf of primitives of type `P`: a pack, or a single one.
+/// A leaf of primitives of type `P`: a pack, a single one, or a vertex of some.
 pub trait Leaf<P>: Send + Sync {
     /// Number of leaves ahead for which vertices are prefetched. Their indices are prefetched twice as far ahead.
     const AHEAD: usize;
 
-    /// Numbers of the leaf's primitives.
-    fn named(&self) -> impl Iterator<Item = u32>;
-
-    /// Writes what the leaf stores of its primitives, and returns the box around them.
-    fn fill(&mut self, prims: &P) -> SimdBox;
-
     /// Number of vertices that a plan keeps for each leaf, so that refits need not read the primitives; 0 for none.
     const KEPT: usize = 0;
 
-    /// Writes the vertices of the leaf, [`Self::KEPT`] indices.
-    fn keep(&self, _: &P, _: &mut [u32]) {}
-
-    /// As [`Self::fill`], with the vertices from [`Self::keep`].
-    fn fill_kept(&mut self, prims: &P, _: &[u32]) -> SimdBox {
-        self.fill(prims)
+    /// Numbers of the leaf's primitives, for prefetching; none if the plan keeps vertices.
+    fn prefetched(&self) -> impl Iterator<Item = u32> {
+        std::iter::empty()
     }
+
+    /// Writes what the leaf stores of its primitives, and returns the box around them. `vertices`: those that the plan keeps.
+    fn fill_kept(&mut self, prims: &P, vertices: &[u32]) -> SimdBox;
+}
+
+/// A leaf that holds the numbers of its primitives.
+pub trait NamedLeaf<P>: Leaf<P> {
+    /// As [`Leaf::fill_kept`], without kept vertices.
+    fn fill(&mut self, prims: &P) -> SimdBox;
+
+    /// Writes the vertices of the leaf, [`Leaf::KEPT`] indices.
+    fn keep(&self, _: &P, _: &mut [u32]) {}
+}
+
+/// The vertices that a plan keeps of these leaves.
+pub fn kept_vertices<L: NamedLeaf<P>, P: Sync>(leaves: &[L], prims: &P) -> Vec<u32> {
+    let mut vertices = vec![0; L::KEPT * leaves.len()];
+    if L::KEPT > 0 {
+        let pairs = vertices.par_chunks_exact_mut(L::KEPT).zip(leaves).with_min_len(1024);
+        pairs.for_each(|(to, leaf)| leaf.keep(prims, to));
+    }
+    vertices
 }
 
 /// The division of a tree into runs, computed once and used for each of its refits.
@@ -78,6 +96,8 @@ pub struct TreePart<'a, I, L, P> {
     pub items: &'a mut [I],
     prims: &'a P,
     leaves: &'a mut [L],
+    /// [`Leaf::KEPT`] vertices of each leaf.
+    vertices: &'a [u32],
     boxes: &'a mut [SimdBox],
     /// Boxes of leaves that are already filled.
     leaf_boxes: &'a [SimdBox],
@@ -92,8 +112,13 @@ impl<I, L: Leaf<P>, P> TreePart<'_, I, L, P> {
         let position = (leaf - self.first_leaf) as usize;
         match self.leaf_boxes.get(position) {
             Some(bounds) => *bounds,
-            None => self.leaves[position].fill(self.prims),
+            None => self.leaves[position].fill_kept(self.prims, &self.vertices[position * L::KEPT..][..L::KEPT]),
         }
+    }
+
+    /// The leaves, and the index of the first of them.
+    pub fn leaves(&self) -> (&[L], u32) {
+        (self.leaves, self.first_leaf)
     }
 
     /// The box of a child item.
@@ -126,12 +151,12 @@ fn fill_leaves<L: Leaf<P>, P: Primitives>(leaves: &mut [L], vertices: &[u32], pr
     }
     for position in 0..leaves.len() {
         if let Some(far) = leaves.get(position + 2 * L::AHEAD) {
-            far.named().for_each(|prim| prims.prefetch_indices(prim));
+            far.prefetched().for_each(|prim| prims.prefetch_indices(prim));
         }
         if let Some(near) = leaves.get(position + L::AHEAD) {
-            near.named().for_each(|prim| prims.prefetch_vertices(prim));
+            near.prefetched().for_each(|prim| prims.prefetch_vertices(prim));
         }
-        boxes.push(leaves[position].fill(prims));
+        boxes.push(leaves[position].fill_kept(prims, &[]));
     }
 }
 
@@ -156,9 +181,9 @@ impl Refitted {
 }
 
 impl RefitPlan {
-    /// Computes the plan of a tree with root 0. O(items).
-    pub fn new<I: Item>(items: &[I]) -> Self {
-        let (runs, mut top) = cut_into_runs(items);
+    /// Computes the plan of a tree with root 0. `vertices`: [`Leaf::KEPT`] vertices of each leaf. O(items).
+    pub fn new<I: Bearer<L>, L>(items: &[I], leaves: &[L], vertices: Vec<u32>) -> Self {
+        let (runs, mut top) = cut_into_runs(items, leaves);
         let mut runs = join_neighbours(runs, I::LARGEST_RUN);
         let apart =
             |pair: &[Run]| pair[0].items.end <= pair[1].items.start && pair[0].leaves.end <= pair[1].leaves.start;
@@ -167,7 +192,7 @@ impl RefitPlan {
             (runs, top) = (Vec::new(), (0..items.len() as u32).collect());
         }
         top.sort_unstable();
-        Self { runs, top, boxes: vec![SimdBox::EMPTY; items.len()], vertices: Vec::new() }
+        Self { runs, top, boxes: vec![SimdBox::EMPTY; items.len()], vertices }
     }
 
     pub fn bytes(&self) -> usize {
@@ -186,25 +211,25 @@ impl RefitPlan {
         prims: &P,
         refit: impl Fn(&mut TreePart<'_, I, L, P>, usize) -> (SimdBox, f32) + Sync,
     ) -> Refitted {
-        if L::KEPT > 0 && self.vertices.is_empty() {
-            self.vertices = vec![0; L::KEPT * leaves.len()];
-            let pairs = self.vertices.par_chunks_exact_mut(L::KEPT).zip(&*leaves).with_min_len(1024);
-            pairs.for_each(|(to, leaf)| leaf.keep(prims, to));
-        }
-        let vertices = std::mem::take(&mut self.vertices);
-        let parts = self.parts(items, leaves, prims).into_par_iter();
+        let parts = self.parts(items, leaves, prims, L::KEPT).into_par_iter();
         let sums: Vec<f64> = parts
             .map_init(Vec::new, |leaf_boxes, part| {
-                let first = part.first_leaf as usize * L::KEPT;
-                let own = &vertices[first..first + part.leaves.len() * L::KEPT];
-                fill_leaves(part.leaves, own, prims, leaf_boxes);
+                fill_leaves(part.leaves, part.vertices, prims, leaf_boxes);
                 let order = (0..part.items.len()).rev();
                 TreePart { leaf_boxes, ..part }.pass(order, &refit)
             })
             .collect();
-        self.vertices = vertices;
-        let mut all =
-            TreePart { items, prims, leaves, boxes: &mut self.boxes, leaf_boxes: &[], first_item: 0, first_leaf: 0 };
+        let vertices = &self.vertices;
+        let mut all = TreePart {
+            items,
+            prims,
+            leaves,
+            vertices,
+            boxes: &mut self.boxes,
+            leaf_boxes: &[],
+            first_item: 0,
+            first_leaf: 0,
+        };
         let top = self.top.iter().rev().map(|&item| item as usize);
         let top = all.pass(top, &refit);
         Refitted {
@@ -213,13 +238,15 @@ impl RefitPlan {
         }
     }
 
-    /// Creates one part per run.
+    /// Creates one part per run. `kept`: number of vertices per leaf.
     fn parts<'a, I, L, P>(
         &'a mut self,
         mut items: &'a mut [I],
         mut leaves: &'a mut [L],
         prims: &'a P,
+        kept: usize,
     ) -> Vec<TreePart<'a, I, L, P>> {
+        let vertices = &self.vertices[..];
         let mut boxes = &mut self.boxes[..];
         let (mut item, mut leaf) = (0, 0);
         let part = |run: &Run| {
@@ -227,6 +254,7 @@ impl RefitPlan {
                 items: take(&mut items, item, &run.items),
                 prims,
                 leaves: take(&mut leaves, leaf, &run.leaves),
+                vertices: &vertices[run.leaves.start as usize * kept..run.leaves.end as usize * kept],
                 boxes: take(&mut boxes, item, &run.items),
                 leaf_boxes: &[],
                 first_item: run.items.start,
@@ -264,8 +292,8 @@ impl Extent {
         self
     }
 
-    fn with_leaf(mut self, leaf: u32) -> Self {
-        self.leaves = hull(self.leaves, (leaf, leaf + 1));
+    fn with_leaves(mut self, leaves: Range<u32>) -> Self {
+        self.leaves = hull(self.leaves, (leaves.start, leaves.end));
         self
     }
 
@@ -290,8 +318,8 @@ fn hull(a: (u32, u32), b: (u32, u32)) -> (u32, u32) {
 }
 
 /// Returns maximal runs of whole subtrees, in order, and the items outside of them, unordered.
-fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
-    let extents = extents(items);
+fn cut_into_runs<I: Bearer<L>, L>(items: &[I], leaves: &[L]) -> (Vec<Run>, Vec<u32>) {
+    let extents = extents(items, leaves);
     let (mut runs, mut top) = (Vec::new(), Vec::new());
     let mut open: Vec<u32> = (0..items.len().min(1) as u32).collect();
     while let Some(index) = open.pop() {
@@ -309,10 +337,10 @@ fn cut_into_runs<I: Item>(items: &[I]) -> (Vec<Run>, Vec<u32>) {
 }
 
 /// Returns the extent of each item's subtree.
-fn extents<I: Item>(items: &[I]) -> Vec<Extent> {
+fn extents<I: Bearer<L>, L>(items: &[I], leaves: &[L]) -> Vec<Extent> {
     let own = |index: u32| {
-        let leaves = items[index as usize].leaves();
-        leaves.fold(Extent::EMPTY.with_item(index), Extent::with_leaf)
+        let span = items[index as usize].span(leaves);
+        span.into_iter().fold(Extent::EMPTY.with_item(index), Extent::with_leaves)
     };
     let mut extents = vec![Extent::EMPTY; items.len()];
     for (index, item) in items.iter().enumerate().rev() {
@@ -352,7 +380,10 @@ fn join_neighbours(runs: Vec<Run>, largest: u32) -> Vec<Run> {
 mod tests {
     use super::*;
     use crate::node::Wide;
-    use throng_abi::{EMPTY_CHILD, LEAF};
+    use throng_abi::{EMPTY_CHILD, LEAF, TrianglePack};
+
+    /// Spans of wide nodes do not depend on the leaves.
+    const NO_LEAVES: [TrianglePack; 0] = [];
 
     /// A node with these items and leaves.
     fn node(children: &[u32]) -> Wide<8> {
@@ -389,7 +420,8 @@ mod tests {
             for item in run.items.clone() {
                 let node = &nodes[item as usize];
                 assert!(node.children().all(|child| run.items.contains(&child)));
-                assert!(node.leaves().all(|leaf| run.leaves.contains(&leaf)));
+                let span = node.span(&NO_LEAVES);
+                assert!(span.is_none_or(|span| run.leaves.start <= span.start && span.end <= run.leaves.end));
             }
         }
     }
@@ -398,7 +430,7 @@ mod tests {
     fn runs_are_whole_subtrees_and_little_is_above_them() {
         let (mut nodes, mut leaves) = (Vec::new(), 0);
         depth_first(10, &mut leaves, &mut nodes);
-        let plan = RefitPlan::new(&nodes);
+        let plan = RefitPlan::new(&nodes, &NO_LEAVES, Vec::new());
         assert_runs_are_closed(&nodes, &plan);
         assert!(plan.runs.len() > 4 && plan.top.len() < 32);
     }
@@ -411,7 +443,7 @@ mod tests {
             below => [LEAF | below, LEAF | (below + 1)],
         };
         let nodes: Vec<_> = (0..count).map(|i| node(&child(i))).collect();
-        let plan = RefitPlan::new(&nodes);
+        let plan = RefitPlan::new(&nodes, &NO_LEAVES, Vec::new());
         assert_runs_are_closed(&nodes, &plan);
         assert_eq!(plan.top.len(), 511);
     }
@@ -427,7 +459,7 @@ mod tests {
             nodes.extend((1..half).map(|i| node(&[begin + i])));
             nodes.push(child(first));
         }
-        let plan = RefitPlan::new(&nodes);
+        let plan = RefitPlan::new(&nodes, &NO_LEAVES, Vec::new());
         assert!(plan.runs.is_empty() && plan.top.len() == nodes.len());
     }
 }

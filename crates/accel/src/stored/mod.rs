@@ -36,7 +36,7 @@ use std::{
     ops::Range,
     time::Duration,
 };
-use throng_abi::{TrianglePack, TriangleRecord, Unit};
+use throng_abi::{PatchRow, TrianglePack, Unit};
 use throng_base::{files::read_exact_at, math::Aabb};
 
 /// First bytes of every file.
@@ -62,7 +62,7 @@ struct Header {
     leaves: u32,
 }
 
-/// [`Packs::Eight`], or triangles of compressed trees.
+/// [`Packs::Eight`], or patches of compressed trees.
 const EIGHT: u32 = 0;
 /// [`Packs::Shared`].
 const SHARED: u32 = 1;
@@ -116,10 +116,10 @@ impl Header {
             .then_some(BlasShape::Triangles { tree, packs })
     }
 
-    fn compressed(&self, units: Buffer<Unit>, records: Buffer<TriangleRecord>, triangles: usize) -> Option<BlasShape> {
+    fn compressed(&self, units: Buffer<Unit>, patches: Buffer<PatchRow>, triangles: usize) -> Option<BlasShape> {
         let depth = self.depth;
-        let sound = self.leaves == EIGHT && references::are_sound_compressed(&units, &records, depth, triangles);
-        sound.then_some(BlasShape::Compressed { depth, units, triangles: records })
+        let sound = self.leaves == EIGHT && references::are_sound_compressed(&units, &patches, depth, triangles);
+        sound.then_some(BlasShape::Compressed { depth, units, patches })
     }
 
     fn support(&self, starts: Buffer<u32>, blocks: Buffer<Block>) -> Option<SupportMap> {
@@ -144,12 +144,12 @@ impl Blas {
                 to.section([each_kind!(packs, packs => bytemuck::cast_slice(packs))])?;
                 self.write_support(to)
             }),
-            BlasShape::Compressed { depth, units, triangles } => {
-                let sizes = [size_of_val(&units[..]), size_of_val(&triangles[..])];
+            BlasShape::Compressed { depth, units, patches } => {
+                let sizes = [size_of_val(&units[..]), size_of_val(&patches[..])];
                 let header = self.header(key, (0, *depth), sizes);
                 let mut to = Sections::begin(to, &header)?;
                 to.section([bytemuck::cast_slice(units)])?;
-                to.section([bytemuck::cast_slice(triangles)])?;
+                to.section([bytemuck::cast_slice(patches)])?;
                 self.write_support(to)
             }
             _ => Ok(()),

@@ -9,12 +9,13 @@
 
 use crate::{
     build::collapse::MOST_LEVELS,
+    compressed::patch::rows_of,
     node::{Tree, Wide, each_width},
     pack::Pack,
 };
 use rayon::prelude::*;
 use std::ops::Range;
-use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, TriangleRecord, Unit};
+use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, PatchRow, Unit};
 
 /// More levels than builders create for 2³² triangles, because their splits are even below level 20.
 const MOST_WIDE_LEVELS: u32 = 128;
@@ -60,30 +61,31 @@ fn is_closed<const N: usize>(node: &Wide<N>, slot: usize) -> bool {
 }
 
 /// Like [`are_sound`], for a compressed tree.
-pub fn are_sound_compressed(units: &[Unit], records: &[TriangleRecord], depth: u32, triangles: usize) -> bool {
-    let records_per_task = records.par_iter().with_min_len(LEAVES_PER_TASK);
-    let named = records.is_empty() == (triangles == 0)
-        && records_per_task.all(|r| r.rows.iter().all(|row| (row.prim as usize) < triangles));
+pub fn are_sound_compressed(units: &[Unit], rows: &[PatchRow], depth: u32, triangles: usize) -> bool {
     let nodes: &[CompressedNode] = bytemuck::cast_slice(units);
-    let shape = match nodes {
-        [] => records.is_empty() && depth == 0,
-        _ => depth <= MOST_LEVELS && compressed_levels(nodes, records.len()) == Some(depth),
-    };
-    named && shape
+    match nodes {
+        [] => rows.is_empty() && depth == 0 && triangles == 0,
+        _ => depth <= MOST_LEVELS && compressed_levels(nodes, rows, triangles) == Some(depth),
+    }
 }
 
-fn compressed_levels(nodes: &[CompressedNode], leaves: usize) -> Option<u32> {
-    let mut walk = Walk::new(nodes.len(), leaves)?;
+fn compressed_levels(nodes: &[CompressedNode], rows: &[PatchRow], triangles: usize) -> Option<u32> {
+    let mut walk = Walk::new(nodes.len(), rows.len())?;
     for (index, node) in nodes.iter().enumerate() {
-        if node.instances != 0 || node.units & node.triangles != 0 {
+        if node.instances != 0 || node.units & node.leaves != 0 || node.pairs & !node.leaves != 0 {
             return None;
         }
         // Bases must be in range even if no child uses them, because pools add an offset to them.
         for child in within(node.unit_base, node.units, nodes.len())? {
             walk.enter(index, child)?;
         }
-        for leaf in within(node.leaf_base, node.triangles, leaves)? {
-            walk.meet(leaf)?;
+        for row in rows_of(node, rows)? {
+            walk.meet(row as u32)?;
+        }
+        let triangles_here = (node.leaves.count_ones() + node.pairs.count_ones()) as usize;
+        let named = &rows[node.leaf_base as usize..][..triangles_here];
+        if named.iter().any(|row| row.prim as usize >= triangles) {
+            return None;
         }
     }
     walk.levels()

@@ -1,7 +1,7 @@
 use super::{checksum::checksum, *};
 use crate::{Quality, Surface, blas::BUILDER_VERSION};
 use std::mem::offset_of;
-use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, SharedPack, TriangleRow};
+use throng_abi::{CompressedNode, EMPTY_CHILD, LEAF, NO_INDEX, PatchRow, SharedPack};
 use throng_base::math::hash_unit;
 use throng_scene::TriangleMesh;
 
@@ -211,10 +211,10 @@ fn corners_outside_of_a_pack_are_found_behind_a_right_checksum() {
 #[test]
 fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum() {
     let sample = Sample::new(NodeLayout::Compressed8);
-    let [units, records, ..] = sample.sections().map(|section| section.start);
+    let [units, rows, ..] = sample.sections().map(|section| section.start);
     let reads = |position, bytes: &[u8]| sample.is_read_with(position, bytes);
     let word = |position, value: u32| reads(position, &value.to_le_bytes());
-    // The first node has child units. Nodes without units, like the last one, have triangles.
+    // The first node has child units. Nodes without units, like the last one, have leaves.
     let last = sample.sections()[0].end - size_of::<CompressedNode>();
     let (unit_base, leaf_base) = (offset_of!(CompressedNode, unit_base), offset_of!(CompressedNode, leaf_base));
     assert!(word(units + unit_base, 1));
@@ -225,8 +225,13 @@ fn references_of_compressed_trees_to_nowhere_are_found_behind_a_right_checksum()
     assert!(!reads(units + offset_of!(CompressedNode, instances), &[1]));
     let all_of_both = [0xff, 0, 0xff];
     assert!(!reads(units + offset_of!(CompressedNode, units), &all_of_both));
-    let prim = offset_of!(TriangleRow, prim);
-    assert!(!reads(records + prim, &128u32.to_le_bytes()));
+    assert!(!reads(units + offset_of!(CompressedNode, pairs), &[0xff]));
+    // Words of leaves precede the vertices, which also have the indices of triangles.
+    let base = *sample.bytes[last + leaf_base..].first_chunk().unwrap();
+    let vertex = rows + size_of::<PatchRow>() * u32::from_le_bytes(base) as usize;
+    // Vertices that the patch does not have, and a second triangle that the node does not mention.
+    assert!(!word(vertex - 4, 0x1fff_ffff) && !word(vertex - 4, 0x0100_0000));
+    assert!(!reads(vertex + offset_of!(PatchRow, prim), &128u32.to_le_bytes()));
     assert!(!reads(offset_of!(Header, depth), &1000u32.to_le_bytes()));
 }
 
@@ -247,7 +252,7 @@ fn fan(triangles: u32) -> TriangleMesh {
 /// Version of the builder, and hashes of its trees: of two meshes, per layout and quality.
 #[cfg(target_arch = "x86_64")]
 const RECORDED: (u32, [u64; 24]) = (
-    12,
+    13,
     [
         0xcfedea987a66a49c,
         0xfe5f23a1cf31784f,
@@ -258,9 +263,9 @@ const RECORDED: (u32, [u64; 24]) = (
         0xd15fd80c3d7eb03a,
         0x5429f0afd17e1914,
         0xdf2e7c6d3504dd5b,
-        0x29d9e7f9073b8bc9,
-        0x059354f1025053a9,
-        0x92bc265653ba0284,
+        0x617eba3254246ecd,
+        0xb13549bffd63bffa,
+        0x5051046b87a40b4a,
         0x215c1a44ee31df9f,
         0x225db05507227785,
         0x5866018371b1bff3,
@@ -270,9 +275,9 @@ const RECORDED: (u32, [u64; 24]) = (
         0xfdb888d636d4225b,
         0x88318e6806e6bde9,
         0x00c69ce85c83c059,
-        0x4808114e4c1feafc,
-        0x0a20730da9d5cdf3,
-        0xd3655fdcc586ef7c,
+        0x8119131d108c5127,
+        0x4287fbbb80b6bd21,
+        0x8282c5ceb98f4e91,
     ],
 );
 

@@ -324,7 +324,7 @@ fn tree_params(frame: &Frame, blas: &[BlasRecord], pool: &Pool) -> TreeParams {
         blas: blas.as_ptr(),
         tlas_units: frame.tlas.units.as_ptr(),
         blas_units: pool.units.as_ptr(),
-        triangles: pool.triangles.as_ptr(),
+        leaves: pool.leaves.as_ptr(),
         instances: frame.tlas.records.as_ptr(),
         levels: nested.map_or(null(), |nested| nested.levels.as_ptr()),
         numbers: nested.map_or(null(), |nested| nested.numbers.of.as_ptr()),

@@ -6,5 +6,7 @@ pub mod frame_aovs;
 pub mod layout;
 pub mod material_tables;
 pub mod params;
+#[cfg(any(feature = "cuda", test))]
+pub mod pieces;
 pub mod pool;
 pub mod tables;

@@ -18,8 +18,10 @@ use throng_scene::{Distortion, Fog, Integrator, Layering, Paths, Projection, Sho
 
 /// Display value to which a single sample is clamped if the film is only used for display values.
 const SAMPLE_CLAMP: f32 = 24.0;
-/// Rays meet few triangles in each instance they enter, so it pays to wait until several lanes have one. For a single mesh it does not.
-const MANY_TRIANGLE_LANES: u32 = 6;
+/// Numbers of lanes with a leaf at which leaves are tested after a round's first node, and at its end. Rays meet few leaves in each instance they
+/// enter, so it pays to wait until several lanes have one. For a single mesh it hardly does.
+const ONE_LEAF_LANES: [u32; 2] = [1, 3];
+const MANY_LEAF_LANES: [u32; 2] = [9, 6];
 /// Splitting traversals has a cost per hit. Traversals of a single mesh are short and hit often, so splitting starts when few lanes are left.
 const ONE_SPLIT: u32 = 24;
 const MANY_SPLIT: u32 = 8;
@@ -42,13 +44,15 @@ pub fn frame_params(frame: &Frame) -> FrameParams {
     let single = frame.tlas.records.len() == 1;
     // Room for rounding of the widened bounds.
     let widened = 1.25 * SLACK * bounds.magnitude();
+    let [leaf_lanes, late_leaf_lanes] = if single { ONE_LEAF_LANES } else { MANY_LEAF_LANES };
     FrameParams {
         moves: 0,
         tlas_root: frame.tlas.tree.root,
         tlas_magnitude: bounds.magnitude(),
         start_base,
         start_mask,
-        triangle_lanes: if single { 1 } else { MANY_TRIANGLE_LANES },
+        leaf_lanes,
+        late_leaf_lanes,
         split_lanes: if single { ONE_SPLIT } else { MANY_SPLIT },
         bounds_min: (bounds.min - widened).to_array(),
         bounds_max: (bounds.max + widened).to_array(),

@@ -3,18 +3,21 @@
 use crate::cuda::memory::{Array, Pinned, bytes_of};
 use crate::{
     Frame,
-    records::pool::{Pool, pool_size, tree_size, write_tree},
+    records::{
+        pieces::send_pool,
+        pool::{pool_size, tree_size, write_tree},
+    },
 };
 use cust::{error::CudaResult, stream::Stream};
 use std::sync::Arc;
-use throng_abi::{Params, TriangleRecord, Unit};
+use throng_abi::{Params, PatchRow, Unit};
 use throng_accel::{Blas, PoolOffset, pool_offsets};
 
 /// Trees of a scene without deforming meshes, shared by all frames in flight.
 #[derive(Default)]
 pub struct StaticPool {
     units: Array,
-    triangles: Array,
+    leaves: Array,
     /// The uploaded trees.
     blas: Option<Arc<Vec<Arc<Blas>>>>,
 }
@@ -27,20 +30,22 @@ impl StaticPool {
 
     /// Replaces the trees and waits. No work on the GPU may use them during the call.
     pub fn upload(&mut self, blas: &Arc<Vec<Arc<Blas>>>) -> CudaResult<()> {
-        let pool = Pool::new(blas);
-        let (units, triangles) = (bytes_of(&pool.units), bytes_of(&pool.triangles));
+        let (units, rows) = pool_size(blas);
         self.blas = None;
-        self.units.reserve(units.len())?;
-        self.triangles.reserve(triangles.len())?;
-        self.units.write(0, units)?;
-        self.triangles.write(0, triangles)?;
+        self.units.reserve(units * size_of::<Unit>())?;
+        self.leaves.reserve(rows * size_of::<PatchRow>())?;
+        send_pool(
+            blas,
+            |first, units| self.units.write(first * size_of::<Unit>(), bytes_of(units)),
+            |first, rows| self.leaves.write(first * size_of::<PatchRow>(), bytes_of(rows)),
+        )?;
         self.blas = Some(blas.clone());
         Ok(())
     }
 
     pub fn apply(&self, params: &mut Params) {
         params.trees.blas_units = self.units.at(0);
-        params.trees.triangles = self.triangles.at(0);
+        params.trees.leaves = self.leaves.at(0);
     }
 }
 
@@ -49,30 +54,30 @@ impl StaticPool {
 #[derive(Default)]
 pub struct DeformingPool {
     units: Array,
-    triangles: Array,
+    leaves: Array,
     /// The uploaded trees of meshes that do not deform.
     fixed: Vec<Arc<Blas>>,
     staging: Pinned,
 }
 
-/// Range of a pool, in units or triangles: start and count.
+/// Range of a pool, in units or rows: start and count.
 type PoolRange = (usize, usize);
 
 impl DeformingPool {
     /// Bytes allocated on the GPU.
     pub fn bytes_held(&self) -> usize {
-        self.units.bytes() + self.triangles.bytes()
+        self.units.bytes() + self.leaves.bytes()
     }
 
     /// Queues the upload of trees that are not uploaded yet. Work that was queued before must not use the pool.
     pub fn upload(&mut self, blas: &[Arc<Blas>], stream: &Stream) -> CudaResult<()> {
-        let (units, triangles) = pool_size(blas);
-        let bytes = (units * size_of::<Unit>(), triangles * size_of::<TriangleRecord>());
-        let grows = self.units.bytes() < bytes.0 || self.triangles.bytes() < bytes.1;
+        let (units, rows) = pool_size(blas);
+        let bytes = (units * size_of::<Unit>(), rows * size_of::<PatchRow>());
+        let grows = self.units.bytes() < bytes.0 || self.leaves.bytes() < bytes.1;
         if grows || !self.has_fixed(blas) {
             self.fixed.clear();
             self.units.reserve_with_room(bytes.0)?;
-            self.triangles.reserve_with_room(bytes.1)?;
+            self.leaves.reserve_with_room(bytes.1)?;
             self.send(blas, |_| true, stream)?;
             let fixed = blas.iter().filter(|blas| !blas.deforms());
             self.fixed = fixed.cloned().collect();
@@ -83,7 +88,7 @@ impl DeformingPool {
 
     pub fn apply(&self, params: &mut Params) {
         params.trees.blas_units = self.units.at(0);
-        params.trees.triangles = self.triangles.at(0);
+        params.trees.leaves = self.leaves.at(0);
     }
 
     fn has_fixed(&self, blas: &[Arc<Blas>]) -> bool {
@@ -103,35 +108,34 @@ impl DeformingPool {
             (first.unwrap_or(0), count)
         };
         let units = part(|offset| offset.units, |blas| tree_size(blas).0);
-        let triangles = part(|offset| offset.leaves, |blas| tree_size(blas).1);
+        let rows = part(|offset| offset.leaves, |blas| tree_size(blas).1);
         let unit_bytes = units.1 * size_of::<Unit>();
-        // Triangles have a greater alignment than units.
-        let start = unit_bytes.next_multiple_of(align_of::<TriangleRecord>());
-        let triangle_bytes = triangles.1 * size_of::<TriangleRecord>();
-        self.staging.reserve_with_room(start + triangle_bytes)?;
-        let (front, back) = self.staging.bytes_mut().split_at_mut(start);
-        let unit_places: &mut [Unit] = bytemuck::cast_slice_mut(&mut front[..unit_bytes]);
-        let triangle_places: &mut [TriangleRecord] = bytemuck::cast_slice_mut(&mut back[..triangle_bytes]);
+        let row_bytes = rows.1 * size_of::<PatchRow>();
+        self.staging.reserve_with_room(unit_bytes + row_bytes)?;
+        // Units and rows have the same alignment.
+        let (front, back) = self.staging.bytes_mut().split_at_mut(unit_bytes);
+        let unit_places: &mut [Unit] = bytemuck::cast_slice_mut(front);
+        let row_places: &mut [PatchRow] = bytemuck::cast_slice_mut(&mut back[..row_bytes]);
         for (blas, offset) in trees {
             write_tree(
                 blas,
                 offset,
                 &mut unit_places[offset.units as usize - units.0..],
-                &mut triangle_places[offset.leaves as usize - triangles.0..],
+                &mut row_places[offset.leaves as usize - rows.0..],
             );
         }
         let to = units.0 * size_of::<Unit>();
         // SAFETY: the slot was idle, and gets no new frame before its stream has passed this (see `Slot`).
         unsafe {
             self.units.write_later(to, &self.staging, 0, unit_bytes, stream)?;
-            let to = triangles.0 * size_of::<TriangleRecord>();
-            self.triangles.write_later(to, &self.staging, start, triangle_bytes, stream)
+            let to = rows.0 * size_of::<PatchRow>();
+            self.leaves.write_later(to, &self.staging, unit_bytes, row_bytes, stream)
         }
     }
 }
 
 /// Bytes of the compressed trees of all meshes of a frame.
 pub fn tree_bytes(frame: &Frame) -> usize {
-    let (units, triangles) = pool_size(&frame.blas);
-    units * size_of::<Unit>() + triangles * size_of::<TriangleRecord>()
+    let (units, rows) = pool_size(&frame.blas);
+    units * size_of::<Unit>() + rows * size_of::<PatchRow>()
 }
