@@ -5,9 +5,8 @@ use crate::{
     buffer::reserve_huge_pages,
     build::{
         BuildMemory, BuildOptions, BuildPrim, build,
-        collapse::{Effort, LeafRoom, build_collapsed},
+        collapse::{Effort, LeafRoom, build_ordered},
         curve::Runs,
-        leaf_order::LeafOrder,
         occlusion::sort_children,
         spatial::split_boxes,
         split::SplitMethod,
@@ -172,20 +171,22 @@ impl Blas {
 
     fn of_surface_with(surface: Surface<'_>, layout: NodeLayout, effort: Effort) -> Self {
         let (start, is_high) = (Instant::now(), effort.quality == Quality::High);
-        // The support map comes first, because its working memory must not be added to that of the packs if there is one thread.
-        let (support, tree) = rayon::join(
-            || is_high.then(|| SupportMap::new(&used_vertices(&surface))),
-            || {
-                let mut prims = build_prims(&surface);
-                if is_high && let Some(parts) = split_boxes(&prims, &surface) {
-                    prims = parts;
-                }
-                match layout {
-                    NodeLayout::Compressed8 => build_compressed(prims, &surface, effort),
-                    _ => build_triangles(prims, &surface, layout, effort),
-                }
-            },
-        );
+        let support = || is_high.then(|| SupportMap::new(&used_vertices(&surface)));
+        let tree = || {
+            let mut prims = build_prims(&surface);
+            if is_high {
+                split_boxes(&mut prims, &surface);
+            }
+            match layout {
+                NodeLayout::Compressed8 => build_compressed(prims, &surface, effort),
+                _ => build_triangles(prims, &surface, layout, effort),
+            }
+        };
+        // The support map comes first, because its working memory must not be added to that of the packs if there is one thread, or if the mesh is large.
+        let (support, tree) = match effort.divides(surface.triangles.len()) {
+            true => (support(), tree()),
+            false => rayon::join(support, tree),
+        };
         Self::of_tree(tree, support, start.elapsed())
     }
 
@@ -433,16 +434,12 @@ pub fn build_binned(prims: &mut [BuildPrim], leaf_size: usize, tree: &mut Tree) 
     build(prims, &[], options, &BuildMemory::default(), tree);
 }
 
-fn build_over_triangles(mut prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Effort, tree: &mut Tree) -> Packs {
+fn build_over_triangles(prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Effort, tree: &mut Tree) -> Packs {
     let leaf_size = PACK_SIZE as usize;
     let shared = share_vertices(surface, tree.layout, effort.quality);
     let room = if shared { LeafRoom::SharedPack(surface.triangles) } else { LeafRoom::Prims(leaf_size) };
-    let collapsed = build_collapsed(&mut prims, room, effort, tree);
-    if !collapsed {
-        build_binned(&mut prims, leaf_size, tree);
-    }
     let are_parts = prims.len() > surface.triangles.len();
-    let order = if are_parts { LeafOrder::with_parts_joined(prims) } else { LeafOrder::new(prims) };
+    let (order, collapsed) = build_ordered(prims, room, effort, (are_parts, leaf_size), tree, || build_prims(surface));
     if collapsed && shared {
         Packs::Shared(pack_leaves(tree, |leaf| filled_pack(order.leaf(leaf), surface)))
     } else {

@@ -2,11 +2,10 @@
 
 use crate::{
     Buffer, Quality, Tree,
-    blas::{BlasShape, BuiltTree, SMALLEST_SHARE, build_binned, pack_leaves, pack_runs},
+    blas::{BlasShape, BuiltTree, SMALLEST_SHARE, pack_leaves, pack_runs},
     build::{
         BuildPrim,
-        collapse::{LeafRoom, build_collapsed},
-        leaf_order::LeafOrder,
+        collapse::{LeafRoom, build_ordered},
     },
     compressed::{
         blas::{CompressedTree, compressed_tree},
@@ -48,7 +47,7 @@ pub fn curve_tree(
     let profile = curves.profile;
     if layout == NodeLayout::Compressed8 {
         let room = LeafRoom::Prims(1);
-        let (tree, support) = compressed_tree(prims(), room, quality.into(), place_segments, outlined);
+        let (tree, support) = compressed_tree(prims(), prims, room, quality.into(), place_segments, outlined);
         let CompressedTree { depth, bounds, sah_cost, units, leaves: segments } = tree;
         (
             BuiltTree { shape: BlasShape::CompressedCurves { depth, units, segments, profile }, bounds, sah_cost },
@@ -60,7 +59,7 @@ pub fn curve_tree(
         let packs = if quality == Quality::Fast {
             pack_runs(segments.len(), prim, &mut tree, |run| pack_of(run.iter().map(|&index| segments[index as usize])))
         } else {
-            pack_sets(prims(), quality, &mut tree)
+            pack_sets(prims, quality, &mut tree)
         };
         let (bounds, sah_cost, support) = (tree.bounds, tree.sah_cost(1.0), outlined(&tree));
         (BuiltTree { shape: BlasShape::Curves { tree, packs, profile }, bounds, sah_cost }, support)
@@ -78,12 +77,10 @@ fn place_segments(segments: Vec<u32>, nodes: &mut [Arrangement]) -> impl FnOnce(
 }
 
 /// Builds a tree whose leaves are chosen by the surface area heuristic.
-fn pack_sets(mut prims: Vec<BuildPrim>, quality: Quality, tree: &mut Tree) -> Buffer<SegmentPack> {
+fn pack_sets(prims: impl Fn() -> Vec<BuildPrim>, quality: Quality, tree: &mut Tree) -> Buffer<SegmentPack> {
     let leaf_size = PACK_SIZE as usize;
-    if !build_collapsed(&mut prims, LeafRoom::Prims(leaf_size), quality, tree) {
-        build_binned(&mut prims, leaf_size, tree);
-    }
-    let order = LeafOrder::new(prims);
+    let room = LeafRoom::Prims(leaf_size);
+    let (order, _) = build_ordered(prims(), room, quality.into(), (false, leaf_size), tree, &prims);
     pack_leaves(tree, |leaf| pack_of(order.leaf(leaf)))
 }
 

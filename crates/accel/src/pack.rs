@@ -209,7 +209,7 @@ impl Leaf<Surface<'_>> for SharedPack {
         let mut bounds = SimdBox::EMPTY;
         for (first, four) in (0..).step_by(4).zip(vertices.as_chunks::<4>().0) {
             let [x, y, z] = &mut self.vertices;
-            if four[3] != NO_INDEX {
+            if !four.contains(&NO_INDEX) {
                 let points = four.map(|vertex| surface.vector(vertex));
                 bounds = bounds.with_points(&points);
                 for (axis, row) in [x, y, z].into_iter().zip(rows(points)) {
@@ -217,7 +217,7 @@ impl Leaf<Surface<'_>> for SharedPack {
                 }
                 continue;
             }
-            for (place, &vertex) in (first..).zip(four.iter().take_while(|&&vertex| vertex != NO_INDEX)) {
+            for (place, &vertex) in (first..).zip(four).filter(|(_, vertex)| **vertex != NO_INDEX) {
                 let point = surface.vector(vertex);
                 bounds = bounds.with_points(&[point]);
                 (x[place], y[place], z[place]) = (point.x, point.y, point.z);
@@ -242,7 +242,7 @@ impl NamedLeaf<Surface<'_>> for SharedPack {
         bounds
     }
 
-    /// Vertices in the order of their places. The places behind them have none.
+    /// Vertices in the order of their places. The places behind them have none, and in a forged file some before them.
     fn keep(&self, surface: &Surface<'_>, vertices: &mut [u32]) {
         vertices.fill(NO_INDEX);
         for (lane, prim) in named_in(&self.prim).enumerate() {

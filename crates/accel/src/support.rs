@@ -20,6 +20,8 @@ const TOGETHER: usize = 2;
 /// Maximum number of candidates per cell; cells with more store a rectangle around them instead. Flat undersides have many candidates in the single
 /// direction that they face, and there the rectangle is nearly exact.
 const CROWD: usize = 32;
+/// Maximum number of vertices whose cells are computed at once.
+const MOST_AT_ONCE: usize = 1 << 18;
 /// A larger cell, before its division, is replaced by the rectangle if it has more than this many times its share of the vertices. It would otherwise
 /// pass nearly all of them on to each of its parts.
 const MOST_SHARES: usize = 8;
@@ -152,16 +154,18 @@ fn is_along_axis(row: Vec3) -> bool {
 
 impl SupportMap {
     /// Builds the map by halving the cells level by level, so that each cell only tests the candidates of its parent. Takes a few milliseconds per
-    /// 10,000 vertices.
+    /// 10,000 vertices. Large sets are divided, because the candidates of all cells take several times the memory of the vertices.
     pub fn new(vertices: &[Vec3]) -> Self {
         let bounds = Aabb::of_points(vertices.iter().copied());
         if vertices.len() <= SMALL {
             return Self::of_cells(&[vertices.to_vec()], bounds);
         }
-        let vertices = Points::of(vertices);
-        let faces: Vec<Vec<Vec<Vec3>>> = (0..6).into_par_iter().map(|face| face_cells(face, &vertices)).collect();
-        let cells: Vec<Vec<Vec3>> = faces.into_iter().flatten().collect();
-        Self::of_cells(&cells, bounds)
+        let parts = vertices.chunks(MOST_AT_ONCE).map(|vertices| {
+            let vertices = Points::of(vertices);
+            let faces: Vec<Vec<Vec<Vec3>>> = (0..6).into_par_iter().map(|face| face_cells(face, &vertices)).collect();
+            faces.into_iter().flatten().collect()
+        });
+        Self::of_cells(&parts.reduce(joined).unwrap_or_default(), bounds)
     }
 
     fn of_cells(cells: &[Vec<Vec3>], bounds: Aabb) -> Self {
@@ -262,6 +266,18 @@ fn face_cells(face: usize, vertices: &Points) -> Vec<Vec<Vec3>> {
         resolution = finer;
     }
     cells.iter().map(|cell| cell.iter().collect()).collect()
+}
+
+/// The candidates of each cell among those of two sets of vertices.
+fn joined(one: Vec<Vec<Vec3>>, other: Vec<Vec<Vec3>>) -> Vec<Vec<Vec3>> {
+    let pairs = one.into_par_iter().zip(other).enumerate();
+    let join = |(index, (one, other)): (usize, (Vec<Vec3>, Vec<Vec3>))| {
+        let (row, column) = (index / RESOLUTION, index % RESOLUTION);
+        let cone = cone(row / RESOLUTION, column, row % RESOLUTION, RESOLUTION);
+        let cell = candidates(&Points::of(&[one, other].concat()), &cone);
+        if cell.len() > CROWD { cover(&cell, &cone).into() } else { cell.iter().collect() }
+    };
+    pairs.map(join).collect()
 }
 
 /// Four points that reach at least as far as `points` in every direction of the cone: the rectangle around them, seen along the cone's axis, at the
@@ -402,6 +418,21 @@ mod tests {
                 assert!((found.min - exact.min).abs().max_element() < slack, "{n} {i} {found:?} {exact:?}");
                 assert!((found.max - exact.max).abs().max_element() < slack);
             }
+        }
+    }
+
+    #[test]
+    fn boxes_of_large_sets_are_as_tight() {
+        let points = cloud(2 * MOST_AT_ONCE as u32 + 1000, 9);
+        let map = SupportMap::new(&points);
+        for i in 0..4u32 {
+            let transform = Affine3::from_quat(Quat::from_rotation_z(i as f32) * Quat::from_rotation_x(0.3 * i as f32));
+            let exact = Aabb::of_points(points.iter().map(|p| transform.transform_point3(*p)));
+            let found = map.transformed_bounds(&transform);
+            assert!(
+                found.contains(&exact) && (found.extent() - exact.extent()).max_element() < 0.01,
+                "{found:?} {exact:?}"
+            );
         }
     }
 

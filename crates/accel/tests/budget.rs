@@ -25,6 +25,15 @@ unsafe impl GlobalAlloc for Counting {
         unsafe { System.alloc(layout) }
     }
 
+    unsafe fn realloc(&self, data: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Large memory shrinks in place. If it grows, it may be copied.
+        let more = if size > layout.size() { size } else { 0 };
+        MOST.fetch_max(NOW.fetch_add(more, Relaxed) + more, Relaxed);
+        NOW.fetch_sub(if more > 0 { layout.size() } else { layout.size() - size }, Relaxed);
+        // SAFETY: the caller upholds the contract of `realloc`.
+        unsafe { System.realloc(data, layout, size) }
+    }
+
     unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Relaxed);
         // SAFETY: the caller upholds the contract of `dealloc`.

@@ -27,10 +27,11 @@ fn bytes_per_segment(layout: NodeLayout, quality: Quality) -> u64 {
     }
 }
 
-/// Maximum number of bytes allocated per box by the build of a tree in parts, in addition to the working memory of the largest part: the boxes of all
-/// parts, and their nodes and leaves. Triangles in random order need slightly less, and those of a closed surface a third, since they fill leaves.
+/// Maximum number of bytes allocated per box by the build of a tree in parts, in addition to the working memory of the largest part: the boxes of
+/// unfinished parts, the nodes of finished ones, and leaves. Triangles in random order need slightly less, and those of a closed surface less than
+/// half, since they fill leaves.
 fn bytes_per_divided_box(layout: NodeLayout) -> u64 {
-    if layout == NodeLayout::Compressed8 { 225 } else { 265 }
+    if layout == NodeLayout::Compressed8 { 115 } else { 135 }
 }
 
 /// Bytes for a support map.

@@ -3,12 +3,14 @@
 
 use crate::{
     Buffer, Quality, Tree,
+    blas::build_binned as build_by_bins,
     buffer::reserve_huge_pages,
     build::{
         BuildPrim, SMALLEST_TASK, Subtree,
         binary::{BinaryNode, BinaryTree, build_binned, build_swept},
-        divided::build_divided,
+        divided::{InPlace, Shrinking, build_divided},
         join_subtrees,
+        leaf_order::LeafOrder,
         reinsert::reinsert,
     },
     compressed::patch::are_pair,
@@ -90,6 +92,14 @@ pub struct Root {
     pub depth: u32,
 }
 
+impl Root {
+    /// Completes the tree of this root. Returns true.
+    fn set(self, tree: &mut Tree) -> bool {
+        (tree.bounds, tree.root, tree.depth) = (self.bounds, self.reference, self.depth);
+        true
+    }
+}
+
 /// Builds `tree` over `prims`, which it reorders, with leaves in the form of `build::build`. Returns false if there is nothing to collapse or the
 /// tree would be too deep; `tree` must then be built in another way.
 pub fn build_collapsed(
@@ -103,12 +113,35 @@ pub fn build_collapsed(
         return false;
     }
     let root = each_width!(&mut tree.nodes, nodes => match effort.divides(prims.len()) {
-        true => build_divided(prims, room, effort.part(), nodes),
+        true => build_divided(&mut InPlace::new(prims), room, effort.part(), nodes),
         false => build_at_once(prims, room, effort.quality, nodes),
     });
-    let Some(root) = root else { return false };
-    (tree.bounds, tree.root, tree.depth) = (root.bounds, root.reference, root.depth);
-    true
+    root.is_some_and(|root| root.set(tree))
+}
+
+/// As [`build_collapsed`], or by binned splits to leaves of at most `leaf_size` primitives if that fails. Returns the order of the leaves, and whether the
+/// tree is collapsed. The boxes of a large set are freed while its parts are built; if that fails, they are made `again`. `join`: as in
+/// [`LeafOrder::new`].
+pub fn build_ordered(
+    mut prims: Vec<BuildPrim>,
+    room: LeafRoom<'_>,
+    effort: Effort,
+    (join, leaf_size): (bool, usize),
+    tree: &mut Tree,
+    again: impl FnOnce() -> Vec<BuildPrim>,
+) -> (LeafOrder, bool) {
+    if effort.divides(prims.len()) {
+        let mut source = Shrinking::new(prims, join);
+        let root = each_width!(&mut tree.nodes, nodes => build_divided(&mut source, room, effort.part(), nodes));
+        if root.is_some_and(|root| root.set(tree)) {
+            return (source.order, true);
+        }
+        prims = again();
+    } else if build_collapsed(&mut prims, room, effort, tree) {
+        return (LeafOrder::new(prims, join), true);
+    }
+    build_by_bins(&mut prims, leaf_size, tree);
+    (LeafOrder::new(prims, join), false)
 }
 
 /// Builds a tree from one binary tree over all of `prims`; `None` if it would be too deep.

@@ -10,35 +10,38 @@ const LAST: u32 = LEAF;
 pub struct LeafOrder(Vec<u32>);
 
 impl LeafOrder {
-    /// Takes the primitives of a tree from `build::build` or `build_collapsed`.
-    pub fn new(prims: Vec<BuildPrim>) -> Self {
-        Self::ordered(&prims, |_| ())
+    /// Takes the primitives of a tree from `build::build` or `build_collapsed`. `join`: all parts of a triangle that are in one leaf are merged.
+    pub fn new(prims: Vec<BuildPrim>, join: bool) -> Self {
+        let mut order = Self::for_count(prims.len());
+        order.put(0, &prims, join);
+        order
     }
 
-    /// As [`Self::new`], with all parts of a triangle that are in one leaf merged.
-    pub fn with_parts_joined(prims: Vec<BuildPrim>) -> Self {
-        Self::ordered(&prims, |leaf| {
-            leaf.sort_unstable();
-            leaf.dedup();
-        })
+    /// The order of `count` primitives, which are then [`Self::put`].
+    pub fn for_count(count: usize) -> Self {
+        Self(vec![0; count])
     }
 
-    fn ordered(prims: &[BuildPrim], arrange: impl Fn(&mut Vec<u32>)) -> Self {
-        let mut ids = Vec::with_capacity(prims.len());
-        let (mut rest, mut leaf) = (prims, Vec::new());
+    /// Sets the order of all leaves from position `first` to that of the last of `prims`.
+    pub fn put(&mut self, first: usize, prims: &[BuildPrim], join: bool) {
+        let (mut rest, mut places, mut leaf) = (prims, &mut self.0[first..first + prims.len()], Vec::new());
         while let Some(first) = rest.first() {
             let (own, others) = rest.split_at(first.leaf_count as usize);
             leaf.extend(own.iter().map(|prim| prim.id));
-            arrange(&mut leaf);
+            if join {
+                leaf.sort_unstable();
+                leaf.dedup();
+            }
             if let Some(last) = leaf.last_mut() {
                 *last |= LAST;
             }
-            ids.append(&mut leaf);
             // Every leaf keeps its position.
-            ids.resize(prims.len() - others.len(), LAST);
-            rest = others;
+            leaf.resize(own.len(), LAST);
+            let (to, tail) = places.split_at_mut(own.len());
+            to.copy_from_slice(&leaf);
+            leaf.clear();
+            (rest, places) = (others, tail);
         }
-        Self(ids)
     }
 
     /// The primitives of the leaf whose first one has this position.
@@ -65,13 +68,13 @@ mod tests {
 
     #[test]
     fn leaves_keep_their_primitives_and_positions() {
-        let order = LeafOrder::new(prims(&[(5, 3), (2, 0), (5, 0), (7, 1)]));
+        let order = LeafOrder::new(prims(&[(5, 3), (2, 0), (5, 0), (7, 1)]), false);
         assert!(order.leaf(0).eq([5, 2, 5]) && order.leaf(3).eq([7]));
     }
 
     #[test]
     fn parts_in_one_leaf_become_one() {
-        let order = LeafOrder::with_parts_joined(prims(&[(5, 4), (2, 0), (5, 0), (2, 0), (5, 1)]));
+        let order = LeafOrder::new(prims(&[(5, 4), (2, 0), (5, 0), (2, 0), (5, 1)]), true);
         assert!(order.leaf(0).eq([2, 5]) && order.leaf(4).eq([5]));
     }
 }

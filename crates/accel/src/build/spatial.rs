@@ -36,23 +36,26 @@ pub fn most_boxes(surface: &Surface<'_>) -> usize {
     surface.triangles.len() + cuts as usize
 }
 
-/// Returns the boxes of a surface's triangles, or of their parts if cuts pay off, each with its triangle's ID. `None` if no triangle is worth a cut.
-/// `prims` are the boxes of all triangles, in order. Deterministic, parallel.
-pub fn split_boxes(prims: &[BuildPrim], surface: &Surface<'_>) -> Option<Vec<BuildPrim>> {
-    let cuts = Cuts::plan(surface)?;
-    let grid = Grid::around(prims)?;
-    let chunks = prims.par_chunks(CHUNK).zip(cuts.gains.par_chunks(CHUNK));
-    let parts: Vec<Vec<BuildPrim>> = chunks
+/// Cuts triangles in parts if that pays off. `prims` are the boxes of all triangles, in order. The first part of a triangle replaces its box, and others
+/// are appended, each with the triangle's ID. Deterministic, parallel.
+pub fn split_boxes(prims: &mut Vec<BuildPrim>, surface: &Surface<'_>) {
+    let (Some(cuts), Some(grid)) = (Cuts::plan(surface), Grid::around(prims)) else { return };
+    let chunks = prims.par_chunks_mut(CHUNK).zip(cuts.gains.par_chunks(CHUNK));
+    let others: Vec<Vec<BuildPrim>> = chunks
         .map(|(prims, gains)| {
-            let mut parts = Vec::with_capacity(prims.len());
-            for (prim, &gain) in prims.iter().zip(gains) {
+            let (mut parts, mut others) = (Vec::new(), Vec::new());
+            for (prim, &gain) in prims.iter_mut().zip(gains) {
                 let whole = ClippedTriangle::of(prim, surface);
                 grid.cut(&whole, cuts.of(gain), prim.id, &mut parts);
+                *prim = parts[0];
+                others.extend(parts.drain(..).skip(1));
             }
-            parts
+            others
         })
         .collect();
-    Some(parts.concat())
+    drop(cuts);
+    prims.reserve_exact(others.iter().map(Vec::len).sum());
+    prims.extend(others.into_iter().flatten());
 }
 
 /// The number of cuts of each triangle.
@@ -277,7 +280,9 @@ mod tests {
 
     fn parts_of(mesh: &TriangleMesh) -> Option<Vec<BuildPrim>> {
         let surface = mesh.into();
-        split_boxes(&build_prims(&surface), &surface)
+        let mut prims = build_prims(&surface);
+        split_boxes(&mut prims, &surface);
+        (prims.len() > mesh.triangles.len()).then_some(prims)
     }
 
     #[test]

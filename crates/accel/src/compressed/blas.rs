@@ -2,10 +2,10 @@
 
 use crate::{
     Blas, BlasShape, Buffer, Quality, Tree,
-    blas::{BuiltTree, build_binned},
+    blas::{BuiltTree, build_binned, build_prims},
     build::{
         BuildPrim,
-        collapse::{Effort, LeafRoom, build_collapsed},
+        collapse::{Effort, LeafRoom, build_ordered},
         leaf_order::LeafOrder,
     },
     compressed::{
@@ -97,7 +97,7 @@ pub fn build_compressed(prims: Vec<BuildPrim>, surface: &Surface<'_>, effort: Ef
         let patches = Patches::new(triangles, nodes, surface);
         move || patches.write(surface)
     };
-    let (tree, ()) = compressed_tree(prims, room, effort, place, |_| ());
+    let (tree, ()) = compressed_tree(prims, || build_prims(surface), room, effort, place, |_| ());
     let CompressedTree { depth, bounds, sah_cost, units, leaves: patches } = tree;
     #[cfg(debug_assertions)]
     crate::compressed::validate::validate_blas(&units, &patches, surface, depth)
@@ -115,19 +115,19 @@ pub struct CompressedTree<L: Copy> {
     pub leaves: Buffer<L>,
 }
 
-/// Builds a tree over `prims`. `place` gets the IDs of all primitives, node by node and leaf by leaf. It sets the nodes' first leaves, and returns the
+/// Builds a tree over `prims`, which are made `again` if necessary, as in [`build_ordered`]. `place` gets the IDs of all primitives, node by node and leaf by leaf. It sets the nodes' first leaves, and returns the
 /// function that makes the leaves. `look` reads the float tree, which is dropped before leaves are made;
 /// its result is returned.
 pub fn compressed_tree<L: Copy + Default, R, W: FnOnce() -> Buffer<L>>(
-    mut prims: Vec<BuildPrim>,
+    prims: Vec<BuildPrim>,
+    again: impl FnOnce() -> Vec<BuildPrim>,
     room: LeafRoom<'_>,
     effort: Effort,
     place: impl FnOnce(Vec<u32>, &mut [Arrangement]) -> W,
     look: impl FnOnce(&Tree) -> R,
 ) -> (CompressedTree<L>, R) {
     let mut tree = Tree::new(NodeLayout::Compressed8);
-    build_float_tree(&mut prims, room, effort, &mut tree);
-    let order = LeafOrder::with_parts_joined(prims);
+    let order = build_float_tree(prims, again, room, effort, &mut tree);
     let (mut units, mut arrangements) = (Buffer::new(), Buffer::new());
     let mut ids = Vec::new();
     if let Some(nodes) = wide_nodes(&mut tree) {
@@ -145,12 +145,21 @@ pub fn compressed_tree<L: Copy + Default, R, W: FnOnce() -> Buffer<L>>(
 }
 
 /// Builds `tree` with small leaves: from a binary tree, or by binned splits if the quality is fast or the collapsed tree is unusable.
-fn build_float_tree(prims: &mut [BuildPrim], room: LeafRoom<'_>, effort: Effort, tree: &mut Tree) {
-    let collapsed = effort.quality != Quality::Fast && build_collapsed(prims, room, effort, tree);
-    if !collapsed {
-        build_binned(prims, 1, tree);
-    }
+fn build_float_tree(
+    mut prims: Vec<BuildPrim>,
+    again: impl FnOnce() -> Vec<BuildPrim>,
+    room: LeafRoom<'_>,
+    effort: Effort,
+    tree: &mut Tree,
+) -> LeafOrder {
+    let order = if effort.quality == Quality::Fast {
+        build_binned(&mut prims, 1, tree);
+        LeafOrder::new(prims, true)
+    } else {
+        build_ordered(prims, room, effort, (true, 1), tree, again).0
+    };
     place_root(tree);
+    order
 }
 
 /// The IDs of all primitives, in the order of the nodes. Marks the leaves of two primitives.
