@@ -1,45 +1,10 @@
 //! Tree builds stay within their memory estimates. The global allocator counts allocations, so this is a separate test program.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    },
-};
+use std::sync::{Arc, Mutex};
 use throng_accel::{Blas, NodeLayout, Quality, build_bytes, build_bytes_in_parts, curve_build_bytes, most_boxes};
 use throng_base::{math::hash_unit, sync::lock};
 use throng_scene::{CurvePoint, Curves, Mesh, Shape, TriangleMesh};
-
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all calls are forwarded to the system allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
-        MOST.fetch_max(now, Relaxed);
-        // SAFETY: the caller upholds the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn realloc(&self, data: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Large memory shrinks in place. If it grows, it may be copied.
-        let more = if size > layout.size() { size } else { 0 };
-        MOST.fetch_max(NOW.fetch_add(more, Relaxed) + more, Relaxed);
-        NOW.fetch_sub(if more > 0 { layout.size() } else { layout.size() - size }, Relaxed);
-        // SAFETY: the caller upholds the contract of `realloc`.
-        unsafe { System.realloc(data, layout, size) }
-    }
-
-    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller upholds the contract of `dealloc`.
-        unsafe { System.dealloc(data, layout) }
-    }
-}
+use throng_testing::memory::{self, Counting};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -100,12 +65,7 @@ fn strands(count: u32) -> Mesh {
 
 /// Bytes that are allocated at the peak of a build, including the tree.
 fn peak(build: impl FnOnce() -> Blas) -> u64 {
-    let before = NOW.load(Relaxed);
-    MOST.store(before, Relaxed);
-    let blas = build();
-    let took = (MOST.load(Relaxed) - before) as u64;
-    drop(blas);
-    took
+    memory::peak(build).1 as u64
 }
 
 /// The counter is shared, so tests take turns.

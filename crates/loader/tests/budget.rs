@@ -1,35 +1,9 @@
 //! Loading takes little memory beyond the scene. The global allocator counts allocations, so this is a separate test program.
 
-use std::{
-    alloc::{GlobalAlloc, Layout, System},
-    fmt::Write,
-    fs,
-    path::Path,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
-};
+use std::{fmt::Write, fs, path::Path};
 use throng_loader::load;
 use throng_scene::{Scene, TriangleMesh};
-
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all calls are forwarded to the system allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
-        MOST.fetch_max(now, Relaxed);
-        // SAFETY: the caller upholds the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, data: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Relaxed);
-        // SAFETY: the caller upholds the contract of `dealloc`.
-        unsafe { System.dealloc(data, layout) }
-    }
-}
+use throng_testing::memory::{self, Counting};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -156,10 +130,8 @@ fn mesh_bytes(scene: &Scene) -> usize {
 
 /// Bytes that are allocated at the peak of loading a file, and bytes of the scene's meshes.
 fn measured(path: &Path) -> [usize; 2] {
-    let before = NOW.load(Relaxed);
-    MOST.store(before, Relaxed);
-    let scene = load(path).unwrap_or_else(|e| panic!("{e}"));
-    [MOST.load(Relaxed) - before, mesh_bytes(&scene)]
+    let (scene, peak) = memory::peak(|| load(path).unwrap_or_else(|e| panic!("{e}")));
+    [peak, mesh_bytes(&scene)]
 }
 
 /// The peak grows with the mesh by at most these factors, for a smooth surface, and for one whose vertices are split at most edges.

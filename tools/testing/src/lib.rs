@@ -1,6 +1,7 @@
 //! Helpers that unit tests share.
 
 pub mod gltf;
+pub mod memory;
 pub mod process;
 
 use proptest::test_runner::{Config, RngSeed};
