@@ -93,10 +93,9 @@ pub struct Root {
 }
 
 impl Root {
-    /// Completes the tree of this root. Returns true.
-    fn set(self, tree: &mut Tree) -> bool {
+    /// Completes the tree of this root.
+    fn set(self, tree: &mut Tree) {
         (tree.bounds, tree.root, tree.depth) = (self.bounds, self.reference, self.depth);
-        true
     }
 }
 
@@ -116,7 +115,7 @@ pub fn build_collapsed(
         true => build_divided(&mut InPlace::new(prims), room, effort.part(), nodes),
         false => build_at_once(prims, room, effort.quality, nodes),
     });
-    root.is_some_and(|root| root.set(tree))
+    root.map(|root| root.set(tree)).is_some()
 }
 
 /// As [`build_collapsed`], or by binned splits to leaves of at most `leaf_size` primitives if that fails. Returns the order of the leaves, and whether the
@@ -133,7 +132,8 @@ pub fn build_ordered(
     if effort.divides(prims.len()) {
         let mut source = Shrinking::new(prims, join);
         let root = each_width!(&mut tree.nodes, nodes => build_divided(&mut source, room, effort.part(), nodes));
-        if root.is_some_and(|root| root.set(tree)) {
+        if let Some(root) = root {
+            root.set(tree);
             return (source.order, true);
         }
         prims = again();

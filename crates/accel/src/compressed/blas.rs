@@ -115,10 +115,10 @@ pub struct CompressedTree<L: Copy> {
     pub leaves: Buffer<L>,
 }
 
-/// Builds a tree over `prims`, which are made `again` if necessary, as in [`build_ordered`]. `place` gets the IDs of all primitives, node by node and leaf by leaf. It sets the nodes' first leaves, and returns the
-/// function that makes the leaves. `look` reads the float tree, which is dropped before leaves are made;
-/// its result is returned.
-pub fn compressed_tree<L: Copy + Default, R, W: FnOnce() -> Buffer<L>>(
+/// Builds a tree over `prims`, which are made `again` if necessary, as in [`build_ordered`]. `place` gets the IDs of all primitives, node by node and
+/// leaf by leaf. It sets the nodes' first leaves, and returns the function that makes the leaves. `look` reads the float tree, which is dropped before
+/// leaves are made; its result is returned.
+pub fn compressed_tree<L: Copy, R, W: FnOnce() -> Buffer<L>>(
     prims: Vec<BuildPrim>,
     again: impl FnOnce() -> Vec<BuildPrim>,
     room: LeafRoom<'_>,

@@ -5,7 +5,7 @@
 use crate::{
     Buffer,
     blas::SMALLEST_SHARE,
-    compressed::slots::Arrangement,
+    compressed::slots::{Arrangement, count_before, slots_of},
     pack::FewVertices,
     refit::plan::{Leaf, TreePart},
     surface::{SimdBox, Surface},
@@ -94,7 +94,7 @@ pub fn triangles_of_leaf(
     slot: usize,
     rows: &[PatchRow],
 ) -> impl Iterator<Item = PatchTriangle> + use<> {
-    let before = |mask: u8| (mask & ((1u16 << slot) - 1) as u8).count_ones() as usize;
+    let before = |mask: u8| count_before(mask, slot) as usize;
     let (leaf, leaves) = (before(node.leaves), node.leaves.count_ones() as usize);
     let word = word_at(rows, node.leaf_base as usize, leaf);
     let [first, second] = corners_of(word, places(word));
@@ -105,20 +105,23 @@ pub fn triangles_of_leaf(
 
 /// The triangles of a node's patch.
 pub fn triangles_of_node(node: &CompressedNode, rows: &[PatchRow]) -> impl Iterator<Item = PatchTriangle> {
-    let slots = (0..8).filter(|slot| node.leaves >> slot & 1 != 0);
-    slots.flat_map(|slot| triangles_of_leaf(node, slot, rows))
+    slots_of(node.leaves).flat_map(|slot| triangles_of_leaf(node, slot, rows))
+}
+
+/// Number of triangles of a node's patch.
+pub fn triangle_count(node: &CompressedNode) -> usize {
+    (node.leaves.count_ones() + node.pairs.count_ones()) as usize
 }
 
 /// The rows of a node's patch. `None` if some are not in `rows`, or if the node and the words do not agree on which leaves have two triangles.
 pub fn rows_of(node: &CompressedNode, rows: &[PatchRow]) -> Option<Range<usize>> {
-    let (first, leaves) = (node.leaf_base as usize, node.leaves.count_ones() as usize);
-    let begin = first.checked_sub(leaves.div_ceil(WORDS_PER_ROW))?;
+    let first = node.leaf_base as usize;
+    let begin = first.checked_sub((node.leaves.count_ones() as usize).div_ceil(WORDS_PER_ROW))?;
     if first > rows.len() {
         return None;
     }
-    let slots = (0..8).filter(|slot| node.leaves >> slot & 1 != 0).enumerate();
-    let mut count = leaves + node.pairs.count_ones() as usize;
-    for (leaf, slot) in slots {
+    let mut count = triangle_count(node);
+    for (leaf, slot) in slots_of(node.leaves).enumerate() {
         let [a, b, c, d] = places(word_at(rows, first, leaf));
         if (c != d) != (node.pairs >> slot & 1 != 0) {
             return None;
@@ -204,8 +207,7 @@ impl Patches {
 /// Writes the word of each leaf of a node, and puts the triangles of each leaf in order.
 fn share_vertices(node: &Arrangement, mut triangles: &mut [u32], surface: &Surface<'_>, words: &mut [u32]) -> Size {
     let mut vertices = FewVertices::<MOST_VERTICES>::default();
-    let slots = (0..8).filter(|slot| node.leaves >> slot & 1 != 0);
-    for (slot, word) in slots.zip(&mut *words) {
+    for (slot, word) in slots_of(node.leaves).zip(&mut *words) {
         let (own, rest) = triangles.split_at_mut(if node.pairs >> slot & 1 != 0 { 2 } else { 1 });
         triangles = rest;
         let corners = |own: &[u32], i: usize| surface.triangles[own[i] as usize];

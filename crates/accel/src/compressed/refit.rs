@@ -4,6 +4,7 @@ use crate::{
     compressed::{
         patch::{leaf_box, rows_of, vertices_of_rows},
         quantize::quantize,
+        slots::count_before,
     },
     refit::plan::{Bearer, Item, Leaf, Primitives, RefitPlan, Refitted, TreePart},
     surface::{SimdBox, Strands, Surface, half_areas, planes},
@@ -35,10 +36,7 @@ pub fn refit_segments(
         plan,
         strands,
         |_, _| Vec::new(),
-        |part, node, slot| {
-            let before = node.leaves & ((1u16 << slot) - 1) as u8;
-            part.leaf(node.leaf_base + before.count_ones())
-        },
+        |part, node, slot| part.leaf(node.leaf_base + count_before(node.leaves, slot)),
     )
 }
 

@@ -64,8 +64,14 @@ impl Arrangement {
     }
 }
 
-fn slots_of(mask: u8) -> impl Iterator<Item = usize> {
+/// The slots of a mask, in order.
+pub fn slots_of(mask: u8) -> impl Iterator<Item = usize> {
     (0..8).filter(move |slot| mask >> slot & 1 != 0)
+}
+
+/// Number of slots of a mask before the given one.
+pub fn count_before(mask: u8, slot: usize) -> u32 {
+    (mask & ((1u16 << slot) - 1) as u8).count_ones()
 }
 
 /// Assigns the children of `node` to slots. The caller sets the offsets, and which leaves have two primitives.

@@ -7,6 +7,7 @@ use crate::{
     compressed::{
         patch::{rows_of, triangles_of_leaf, triangles_of_node},
         quantize::{MARGIN, SLACK},
+        slots::count_before,
     },
     validate::Coverage,
 };
@@ -78,8 +79,7 @@ pub fn validate_tlas(tlas: &Tlas, input: TlasInput<'_>) -> Result<(), TreeError>
 }
 
 fn unit_index(node: &CompressedNode, slot: usize) -> usize {
-    let before = node.units & ((1u16 << slot) - 1) as u8;
-    (node.unit_base + before.count_ones()) as usize
+    (node.unit_base + count_before(node.units, slot)) as usize
 }
 
 /// The box of a slot as decoded by a kernel, shrunk by the margin in cells on which the kernel relies.

@@ -9,7 +9,7 @@
 
 use crate::{
     build::collapse::MOST_LEVELS,
-    compressed::patch::rows_of,
+    compressed::patch::{rows_of, triangle_count},
     node::{Tree, Wide, each_width},
     pack::Pack,
 };
@@ -82,8 +82,7 @@ fn compressed_levels(nodes: &[CompressedNode], rows: &[PatchRow], triangles: usi
         for row in rows_of(node, rows)? {
             walk.meet(row as u32)?;
         }
-        let triangles_here = (node.leaves.count_ones() + node.pairs.count_ones()) as usize;
-        let named = &rows[node.leaf_base as usize..][..triangles_here];
+        let named = &rows[node.leaf_base as usize..][..triangle_count(node)];
         if named.iter().any(|row| row.prim as usize >= triangles) {
             return None;
         }
