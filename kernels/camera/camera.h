@@ -129,6 +129,16 @@ THRONG_DEVICE CameraRecord camera_at(const Params& params, uint32_t view, Time t
     return camera;
 }
 
+// Whether a camera may see what is behind it. Its depths are distances from the eye.
+THRONG_INLINE bool sees_around(const CameraRecord& camera) { return camera.kind == CAMERA_EQUIRECTANGULAR || camera.kind == CAMERA_FISHEYE; }
+
+// Height of a pixel at the centre of a picture: of a camera with parallel rays in scene units, of others in scene units at a distance of 1.
+THRONG_INLINE float central_pixel_size(const Params& params, const CameraRecord& camera) {
+    const float rows = float(params.film.picture_height);
+    if (camera.kind == CAMERA_EQUIRECTANGULAR) return kPi / rows;
+    return 2.0f * (camera.kind == CAMERA_FISHEYE || camera.kind == CAMERA_RATIONAL ? camera.scale[1] : length(load3(camera.up))) / rows;
+}
+
 THRONG_DEVICE Ray camera_ray(const Params& params, const CameraRecord& camera, float x, float y) {
     float sx = 2.0f * x / float(params.film.picture_width) - 1.0f, sy = 1.0f - 2.0f * y / float(params.film.picture_height);
     bool parallel = camera.kind == CAMERA_ORTHOGRAPHIC;

@@ -48,12 +48,20 @@ THRONG_DEVICE Frame make_frame(const Surface& s) {
     return f;
 }
 
-// The normal of map `index` in place of the frame's normal, on the side from which the ray came.
-THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Frame& f, uint32_t index, float scale) {
+// The normal of map `index` in place of the frame's normal, on the side from which the ray came. Filtered normals add the variance of their slopes to
+// `variance`.
+THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Frame& f, uint32_t index, float scale, float& variance) {
     if (index == NO_INDEX || !f.along_texture) return s.shading;
-    Vec3 n = sample_map(params, index, s.uv).color * 2.0f - vec3(1.0f);
+    const Texel texel = sample_map(params, index, s.uv, s.footprint);
+    variance += squared(texel.alpha * scale);
+    Vec3 n = texel.color * 2.0f - vec3(1.0f);
     Vec3 mapped = f.tangent * (n.x * scale) + f.bitangent * (n.y * scale) + f.normal * n.z;
     return normalize_or(s.front ? mapped : -mapped, s.shading);
+}
+
+// Perceptual roughness of facets whose normals vary (Olano and Baker 2010): twice the variance of slopes per axis is added to the square of GGX's alpha.
+THRONG_INLINE float rougher(float roughness, float variance) {
+    return variance > 0.0f ? min(sqrtf(sqrtf(squared(squared(roughness)) + variance)), 1.0f) : roughness;
 }
 
 // Direction and strength of anisotropy (KHR_materials_anisotropy).
@@ -63,7 +71,7 @@ THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const
     if (!(l.anisotropy > 0.0f)) return;
     float x = 1.0f, y = 0.0f;
     if (l.anisotropy_map != NO_INDEX) {
-        Vec3 map = sample_map(params, l.anisotropy_map, s.uv).color;
+        Vec3 map = sample_map(params, l.anisotropy_map, s.uv, s.footprint).color;
         inputs.anisotropy *= map.z;
         x = map.x * 2.0f - 1.0f;
         y = map.y * 2.0f - 1.0f;
@@ -78,22 +86,24 @@ THRONG_DEVICE void read_coats(const Params& params, const Surface& s, const Fram
     inputs.clearcoat_roughness = l.clearcoat_roughness;
     inputs.clearcoat_normal = s.shading;
     if (l.clearcoat > 0.0f) {
-        inputs.clearcoat *= sample_map(params, l.clearcoat_map, s.uv).color.x;
-        inputs.clearcoat_roughness *= sample_map(params, l.clearcoat_roughness_map, s.uv).color.y;
-        inputs.clearcoat_normal = read_normal(params, s, f, l.clearcoat_normal_map, l.clearcoat_normal_scale);
+        inputs.clearcoat *= sample_map(params, l.clearcoat_map, s.uv, s.footprint).color.x;
+        inputs.clearcoat_roughness *= sample_map(params, l.clearcoat_roughness_map, s.uv, s.footprint).color.y;
+        float variance = 0.0f;
+        inputs.clearcoat_normal = read_normal(params, s, f, l.clearcoat_normal_map, l.clearcoat_normal_scale, variance);
+        inputs.clearcoat_roughness = rougher(inputs.clearcoat_roughness, variance);
     }
     inputs.sheen_color = load3(l.sheen_color);
     inputs.sheen_roughness = l.sheen_roughness;
     if (max_component(inputs.sheen_color) > 0.0f) {
-        inputs.sheen_color *= sample_map(params, l.sheen_color_map, s.uv).color;
-        inputs.sheen_roughness *= sample_map(params, l.sheen_roughness_map, s.uv).alpha;
+        inputs.sheen_color *= sample_map(params, l.sheen_color_map, s.uv, s.footprint).color;
+        inputs.sheen_roughness *= sample_map(params, l.sheen_roughness_map, s.uv, s.footprint).alpha;
     }
     inputs.iridescence = l.iridescence;
     inputs.iridescence_ior = l.iridescence_ior;
     inputs.iridescence_thickness = l.iridescence_thickness[1];
     if (l.iridescence > 0.0f) {
-        inputs.iridescence *= sample_map(params, l.iridescence_map, s.uv).color.x;
-        float share = sample_map(params, l.iridescence_thickness_map, s.uv).color.y;
+        inputs.iridescence *= sample_map(params, l.iridescence_map, s.uv, s.footprint).color.x;
+        float share = sample_map(params, l.iridescence_thickness_map, s.uv, s.footprint).color.y;
         inputs.iridescence_thickness = l.iridescence_thickness[0] * (1.0f - share) + l.iridescence_thickness[1] * share;
     }
 }
@@ -104,12 +114,12 @@ THRONG_DEVICE void read_transmission(const Params& params, const Surface& s, con
     inputs.dispersion = l.dispersion;
     inputs.thin = l.thin != 0;
     inputs.transmission = l.transmission;
-    if (l.transmission > 0.0f) inputs.transmission *= sample_map(params, l.transmission_map, s.uv).color.x;
+    if (l.transmission > 0.0f) inputs.transmission *= sample_map(params, l.transmission_map, s.uv, s.footprint).color.x;
     inputs.diffuse_transmission = l.diffuse_transmission;
     inputs.diffuse_transmission_color = load3(l.diffuse_transmission_color);
     if (l.diffuse_transmission > 0.0f) {
-        inputs.diffuse_transmission *= sample_map(params, l.diffuse_transmission_map, s.uv).alpha;
-        inputs.diffuse_transmission_color *= sample_map(params, l.diffuse_transmission_color_map, s.uv).color;
+        inputs.diffuse_transmission *= sample_map(params, l.diffuse_transmission_map, s.uv, s.footprint).alpha;
+        inputs.diffuse_transmission_color *= sample_map(params, l.diffuse_transmission_color_map, s.uv, s.footprint).color;
     }
 }
 
@@ -118,12 +128,13 @@ THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surf
     const Frame frame = make_frame(s);
     ShadingInputs inputs;
     inputs.color = color;
-    inputs.normal = read_normal(params, s, frame, l.normal_map, l.normal_scale);
-    Vec3 metallic_roughness = sample_map(params, l.metallic_roughness_map, s.uv).color;
+    float variance = 0.0f;
+    inputs.normal = read_normal(params, s, frame, l.normal_map, l.normal_scale, variance);
+    Vec3 metallic_roughness = sample_map(params, l.metallic_roughness_map, s.uv, s.footprint).color;
     inputs.metallic = l.metallic * metallic_roughness.z;
-    inputs.roughness = l.roughness * metallic_roughness.y;
-    inputs.specular = l.specular * sample_map(params, l.specular_map, s.uv).alpha;
-    inputs.specular_color = load3(l.specular_color) * sample_map(params, l.specular_color_map, s.uv).color;
+    inputs.roughness = rougher(l.roughness * metallic_roughness.y, variance);
+    inputs.specular = l.specular * sample_map(params, l.specular_map, s.uv, s.footprint).alpha;
+    inputs.specular_color = load3(l.specular_color) * sample_map(params, l.specular_color_map, s.uv, s.footprint).color;
     read_transmission(params, s, l, inputs);
     read_coats(params, s, frame, l, inputs);
     read_anisotropy(params, s, frame, l, inputs);
@@ -136,7 +147,8 @@ THRONG_DEVICE ShadingInputs read_shading_inputs(const Params& params, const Surf
 THRONG_DEVICE Vec3 mapped_normal(const Params& params, const Surface& s, const MaterialRecord& material) {
     if (material.kind != MATERIAL_LAYERED) return s.shading;
     const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
-    return read_normal(params, s, make_frame(s), lobes.normal_map, lobes.normal_scale);
+    float variance = 0.0f;
+    return read_normal(params, s, make_frame(s), lobes.normal_map, lobes.normal_scale, variance);
 }
 
 }

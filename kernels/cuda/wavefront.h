@@ -71,8 +71,10 @@ THRONG_DEVICE void shade_ray(const Params& params, const Wavefront& w, uint32_t 
     path_place(params, w, owner, place);
     path = fresh_path(params, place.x, place.y, place.sample);
     path.ray = ray;
-    if (w.wave) {
+    if (!w.wave) open_cone(params, path);
+    else {
         const PathState state = load_any_record(&w.paths[owner]);
+        path.cone = state.cone_and_shadows & kConeMask;
         path.throughput = load3(state.throughput);
         path.radiance = load3(state.radiance);
         if (scatters(shading)) {
@@ -94,11 +96,11 @@ THRONG_INLINE void store_path(const Wavefront& w, uint32_t owner, const Path& pa
     store3(state.throughput, path.throughput);
     store3(state.radiance, path.radiance);
     state.first_shadow = shadow;
-    state.shadow_count = step.shadow_count();
+    state.cone_and_shadows = (path.cone & kConeMask) | step.shadow_count();
     uint32_t previous = NO_INDEX;
     if (scatters(shading)) {
         if (w.wave) previous = w.paths[owner].first_shadow;
-        state.first_shadow = state.shadow_count ? shadow + state.shadow_count - 1 : previous;
+        state.first_shadow = step.shadow_count() ? shadow + step.shadow_count() - 1 : previous;
         if (step.more) {
             ScatterState scatter;
             store3(scatter.normal, path.scatter.normal);
@@ -144,7 +146,7 @@ THRONG_INLINE Vec3 path_radiance(const Params& params, const Wavefront& w, const
         for (uint32_t i = state.first_shadow; i != NO_INDEX; i = w.shadow_previous[i]) radiance += shadow_light(w, i);
         return radiance;
     }
-    for (uint32_t i = state.first_shadow; i < state.first_shadow + state.shadow_count; i++) radiance += shadow_light(w, i);
+    for (uint32_t i = state.first_shadow; i < state.first_shadow + (state.cone_and_shadows & ~kConeMask); i++) radiance += shadow_light(w, i);
     return radiance;
 }
 

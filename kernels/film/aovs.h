@@ -80,9 +80,6 @@ THRONG_DEVICE Vec3 aov_albedo(const Params& params, const Surface& s, const Mate
     return vec3(clamp(c.x, 0.0f, 1.0f), clamp(c.y, 0.0f, 1.0f), clamp(c.z, 0.0f, 1.0f));
 }
 
-// Whether a camera may see what is behind it. Its depths are distances from the eye.
-THRONG_INLINE bool sees_around(const CameraRecord& camera) { return camera.kind == CAMERA_EQUIRECTANGULAR || camera.kind == CAMERA_FISHEYE; }
-
 // Distance of a point along the camera's axis; for an equirectangular camera or a fisheye, the distance from the eye.
 THRONG_DEVICE float depth_from(const CameraRecord& camera, Vec3 position) {
     const Vec3 to = position - load3(camera.origin);
@@ -97,13 +94,8 @@ THRONG_DEVICE float depth_of(const Params& params, uint32_t view, Time time, Vec
 
 // Width of a pixel in scene units at a point in view of a camera.
 THRONG_INLINE float pixel_size(const Params& params, const CameraRecord& camera, Vec3 point) {
-    const float rows = float(params.film.picture_height), half_height = length(load3(camera.up));
-    if (camera.kind == CAMERA_ORTHOGRAPHIC) return 2.0f * half_height / rows;
-    const Vec3 to = point - load3(camera.origin);
-    if (camera.kind == CAMERA_EQUIRECTANGULAR) return kPi / rows * length(to);
-    if (camera.kind == CAMERA_FISHEYE) return 2.0f * camera.scale[1] / rows * length(to);
-    if (camera.kind == CAMERA_RATIONAL) return 2.0f * camera.scale[1] / rows * dot(to, load3(camera.forward));
-    return 2.0f * half_height / rows * dot(to, load3(camera.forward));
+    const float central = central_pixel_size(params, camera);
+    return camera.kind == CAMERA_ORTHOGRAPHIC ? central : central * depth_from(camera, point);
 }
 
 // Whether a hit is covered by a line along an edge of its triangle. Lines in small triangles are thinner, so that these do not turn black. Outlined,
@@ -231,7 +223,7 @@ struct AovSums {
 
     // Adds all AOVs of the sample with this number.
     THRONG_DEVICE void add(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, float weight, Thread& thread) {
-        const Surface s = surface_at(params, path.ray, hit);
+        Surface s = surface_at(params, path.ray, hit);
         add_met(params, out, path, sample, hit, s, weight, thread);
         if (!out.motion) return;
         MirrorRay seen;
@@ -241,13 +233,15 @@ struct AovSums {
     }
 
     // Adds the AOVs that do not depend on reflections in mirrors. `s` is the surface of the hit.
-    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, const Surface& s, float weight, Thread& thread) {
+    THRONG_DEVICE void add_met(const Params& params, const FrameAovs& out, const Path& path, uint32_t sample, const Hit& hit, Surface& s, float weight, Thread& thread) {
         const Ray& ray = path.ray;
         weights += weight;
         if (hit.t < 0.0f) {
             add3(albedo, vec3(weight));
         } else {
             const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+            Footprint footprint;
+            set_footprint(params, path.cone, ray, hit, material.flags, s, footprint);
             const Vec3 position = s.position;
             // Shadow catchers are invisible except for their shadows.
             const bool is_seen = !(material.flags & SURFACE_SHADOW_CATCHER);
@@ -258,6 +252,7 @@ struct AovSums {
             if (out.material) materials.add(out.material_names ? out.material_names[s.material] : s.material, weight);
             if (out.wireframe && is_on_edge(params, path.view, ray, hit)) edges += weight;
             if (out.alpha || out.shadow) add_alpha(params, out, path, sample, hit, s, material.flags, weight, thread);
+            s.footprint = nullptr;
         }
     }
 
@@ -280,7 +275,7 @@ struct AovSums {
             odd_open += light.open * weight;
             odd_blocked += light.blocked * weight;
         }
-        const Vec3 hole = behind_hole(params, load3(path.ray.direction));
+        const Vec3 hole = behind_hole(params, load3(path.ray.direction), sky_spread(path));
         add3(behind, hole * weight);
         if (out.cover) cover.add(path.offset, out.alpha ? Floats4{0.0f, 1.0f, 0.0f, 0.0f} : Floats4{hole.x, hole.y, hole.z, 0.0f});
     }

@@ -103,7 +103,7 @@ THRONG_DEVICE bool is_reflector(const Params& params, const Ray& ray, const Surf
     if (params.picture.integrator != INTEGRATOR_PATH) return material.flags & SURFACE_POLISHED;
     if (material.kind != MATERIAL_LAYERED) return false;
     const LobesRecord lobes = load_record(&params.tables.lobes[material.lobes]);
-    const Vec3 maps = sample_map(params, lobes.metallic_roughness_map, s.uv).color;
+    const Vec3 maps = sample_map(params, lobes.metallic_roughness_map, s.uv, s.footprint).color;
     const float roughness = lobes.roughness * maps.y, metallic = lobes.metallic * maps.z;
     if (roughness > kFollowedRoughness || lobes.transmission > 0.0f) return false;
     alpha = squared(roughness);

@@ -1,4 +1,5 @@
-// Opacity of a surface at a hit, computed from few data, so that traversal can evaluate it before it accepts the hit.
+// Opacity of a surface at a hit, computed from few data, so that traversal can evaluate it before it accepts the hit. Textures are not filtered:
+// whether a sample meets a hole has the same variance either way, and masks keep their coverage at any distance.
 #pragma once
 #include "geom/curve.h"
 

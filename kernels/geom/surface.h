@@ -12,6 +12,8 @@ struct Surface {
     float error;
     // Both sets of texture coordinates.
     Vec2 uv[2];
+    // What the ray covers on textures, or null for a point. A pointer, so that kernels keep no registers for it.
+    const Footprint* footprint;
     // Vertex colour; multiplies the material's colour.
     Vec3 color;
     // Tangent along increasing u, neither of unit length nor exactly in the surface. `handedness` is the sign of the front's bitangent, 1 or -1 as in
@@ -227,6 +229,7 @@ THRONG_DEVICE Surface make_surface(const Params& params, const Ray& ray, const H
     }
     s.uv[0] = o.attributes.uv[0];
     s.uv[1] = o.attributes.uv[1];
+    s.footprint = nullptr;
     s.color = o.attributes.color;
     s.tangent = transform_vector(world_from_object, o.attributes.tangent);
     s.handedness = is_mirrored(world_from_object) ? -o.attributes.handedness : o.attributes.handedness;
@@ -247,7 +250,7 @@ THRONG_DEVICE Surface surface_at(const Params& params, const Ray& ray, const Hit
 
 // The material's own colour at a point: base colour, albedo or tint.
 THRONG_DEVICE Vec3 base_color(const Params& params, const Surface& s, const MaterialRecord& material) {
-    return load3(material.color) * sample_map(params, material.color_map, s.uv).color * s.color;
+    return load3(material.color) * sample_map(params, material.color_map, s.uv, s.footprint).color * s.color;
 }
 
 // Radiance that the material emits at a point towards the ray's origin. An unlit material emits its base colour.
@@ -255,7 +258,7 @@ THRONG_DEVICE Vec3 emission_at(const Params& params, const Surface& s, const Mat
     Vec3 emission = load3(material.emission);
     if (!(max_component(emission) > 0.0f)) return emission;
     if (material.flags & SURFACE_ONE_SIDED && !s.front) return vec3(0.0f);
-    emission *= sample_map(params, material.emission_map, s.uv).color;
+    emission *= sample_map(params, material.emission_map, s.uv, s.footprint).color;
     return material.flags & SURFACE_UNLIT ? emission * s.color : emission;
 }
 

@@ -1,4 +1,4 @@
-// Texture lookups: bilinear, in linear colour.
+// Texture lookups in linear colour: bilinear, and averaged over the footprints of rays.
 #pragma once
 #include "abi.h"
 #include "util/sampler.h"
@@ -67,19 +67,106 @@ THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord textu
     return lerp(lerp(c[0], c[1], wx), lerp(c[2], c[3], wx), wy);
 }
 
-// Value of texture `index` at (u, v); v = 0 is the bottom of the image.
-THRONG_DEVICE Texel sample_texture(const Params& params, uint32_t index, Vec2 uv) {
-    const TextureRecord texture = load_record(&params.scene.textures[index]);
+// Value of a texture at (u, v); v = 0 is the bottom of the image.
+THRONG_DEVICE Texel sample_texture(const Params& params, const TextureRecord& texture, Vec2 uv) {
     // Beyond this many repeats, a float has no fractional bits worth filtering. The bound also prevents integer overflow.
     float u = clamp(uv.x, -1e6f, 1e6f), v = clamp(uv.y, -1e6f, 1e6f);
     return bilinear(params.scene.srgb_table, texture, u * float(texture.width), (1.0f - v) * float(texture.height), texture.wrap[0], texture.wrap[1]);
 }
 
+// Parallelograms that a ray's cone covers on a surface, one for each set of texture coordinates: two sides as vectors of texture coordinates, packed
+// into the upper halves of floats. Zero sides are points.
+struct Footprint {
+    uint32_t sides[2][2];
+};
+
+THRONG_INLINE Footprint no_footprint() { return Footprint{{{0, 0}, {0, 0}}}; }
+
+THRONG_INLINE uint32_t pack_side(Vec2 side) { return (float_bits(side.x) & 0xffff0000u) | float_bits(side.y) >> 16; }
+THRONG_INLINE Vec2 unpack_side(uint32_t side) { return Vec2{bits_float(side & 0xffff0000u), bits_float(side << 16)}; }
+
+// Logarithm to base 2 of a number of at least 1, exact for powers of two and linear in between.
+THRONG_INLINE float level_of(float texels) { return float((float_bits(texels) >> 23) - 127u) + (bits_float((float_bits(texels) & 0x007fffffu) | 0x3f800000u) - 1.0f); }
+
+// A level of a texture's mip maps, whose sizes are halved and rounded down.
+THRONG_INLINE TextureRecord level_at(const TextureRecord& texture, uint32_t level) {
+    TextureRecord at = texture;
+    if (level == 0) return at;
+    at.texels = texture.mips;
+    // Magnified texels may be sharp, averages are not.
+    at.nearest = 0;
+    const uint64_t bytes = texture.format == TEXELS_FLOAT ? 16 : 4;
+    for (uint32_t k = 1;; k++) {
+        at.width = at.width > 1 ? at.width / 2 : 1;
+        at.height = at.height > 1 ? at.height / 2 : 1;
+        if (k == level) return at;
+        at.texels += bytes * at.width * at.height;
+    }
+}
+
+// Maximum number of lookups along the longer side of a footprint. Longer footprints are widened.
+constexpr float kMaxTaps = 8.0f;
+
+// Mean of `taps` lookups in a level, spread evenly over `side` around (u, v). `side` is in texture coordinates.
+THRONG_INLINE Texel mean_along(const Params& params, const TextureRecord& texture, uint32_t level, Vec2 uv, Vec2 side, uint32_t taps) {
+    const TextureRecord at = level_at(texture, level);
+    const float share = 1.0f / float(taps);
+    Texel sum{vec3(0.0f), 0.0f};
+    THRONG_NO_UNROLL
+    for (uint32_t tap = 0; tap < taps; tap++) {
+        const float along = (float(tap) + 0.5f) * share - 0.5f;
+        Texel texel = sample_texture(params, at, Vec2{uv.x + side.x * along, uv.y + side.y * along});
+        // The variance of the normals of single texels is zero.
+        if (texture.is_normal && level == 0) texel.alpha = 0.0f;
+        sum.color += texel.color * share;
+        sum.alpha += texel.alpha * share;
+    }
+    return sum;
+}
+
+// Mean of a texture over a parallelogram around (u, v) with the sides `a` and `b`: several lookups along the longer side, each in the two mip maps
+// whose texels are about as large as the parallelogram is wide (trilinear filter). Magnified texels are read as by `sample_texture`.
+THRONG_OUTLINE Texel filter_texture(const Params& params, const TextureRecord texture, Vec2 uv, Vec2 a, Vec2 b) {
+    const float width = float(texture.width), height = float(texture.height);
+    const Vec2 at{a.x * width, a.y * height}, bt{b.x * width, b.y * height};
+    const float a2 = at.x * at.x + at.y * at.y, b2 = bt.x * bt.x + bt.y * bt.y;
+    const Vec2 side = a2 > b2 ? a : b;
+    const float length = sqrtf(max(a2, b2));
+    if (!(length > 1.0f)) return mean_along(params, texture, 0, uv, side, 1);
+    // Infinite footprints have the texture's mean.
+    const float across = length < 1e9f ? fabsf(at.x * bt.y - at.y * bt.x) / length : length;
+    const float texels = max(max(across, length * (1.0f / kMaxTaps)), 1.0f);
+    const float level = min(level_of(min(texels, 1e9f)), float(texture.levels - 1));
+    const uint32_t taps = uint32_t(clamp(length / texels + 0.5f, 1.0f, kMaxTaps)), lower = uint32_t(level);
+    const float share = level - float(lower);
+    const Texel fine = mean_along(params, texture, lower, uv, side, taps);
+    return share > 0.0f ? lerp(fine, mean_along(params, texture, lower + 1, uv, side, taps), share) : fine;
+}
+
+// Whether textures are averaged over footprints.
+THRONG_INLINE bool filters_textures(const Params& params) { return params.tables.has_mips && params.picture.filter_textures; }
+
+// Texture coordinates of a map at a point with these coordinates.
+THRONG_INLINE Vec2 mapped_uv(const MapRecord& map, Vec2 uv0, Vec2 uv1) {
+    const Vec2 at = map.uv_set ? uv1 : uv0;
+    const float* m = map.transform;
+    return Vec2{m[0] * at.x + m[1] * at.y + m[2], m[3] * at.x + m[4] * at.y + m[5]};
+}
+
+// Value of a map at a point. Separate from `filter_map`, because tracing kernels, which read alpha, should keep their registers.
 THRONG_OUTLINE Texel read_map(const Params& params, uint32_t index, Vec2 uv0, Vec2 uv1) {
     const MapRecord map = load_record(&params.tables.maps[index]);
-    Vec2 at = map.uv_set ? uv1 : uv0;
+    return sample_texture(params, load_record(&params.scene.textures[map.texture]), mapped_uv(map, uv0, uv1));
+}
+
+THRONG_OUTLINE Texel filter_map(const Params& params, uint32_t index, Vec2 uv0, Vec2 uv1, const Footprint* covered) {
+    const Footprint footprint = covered ? *covered : no_footprint();
+    const MapRecord map = load_record(&params.tables.maps[index]);
+    const Vec2 uv = mapped_uv(map, uv0, uv1);
     const float* m = map.transform;
-    return sample_texture(params, map.texture, Vec2{m[0] * at.x + m[1] * at.y + m[2], m[3] * at.x + m[4] * at.y + m[5]});
+    const TextureRecord texture = load_record(&params.scene.textures[map.texture]);
+    const Vec2 a = unpack_side(footprint.sides[map.uv_set][0]), b = unpack_side(footprint.sides[map.uv_set][1]);
+    return filter_texture(params, texture, uv, Vec2{m[0] * a.x + m[1] * a.y, m[3] * a.x + m[4] * a.y}, Vec2{m[0] * b.x + m[1] * b.y, m[3] * b.x + m[4] * b.y});
 }
 
 // Value of map `index` of a material at a point with two sets of texture coordinates; white without a map.
@@ -88,11 +175,23 @@ THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2*
     return read_map(params, index, uv[0], uv[1]);
 }
 
-// Latitude-longitude lookup of a unit direction.
-THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d) {
+// Mean of map `index` of a material over a footprint, or its value at a point with two sets of texture coordinates; white without a map. The alpha of a normal map
+// is the standard deviation of slopes (`records::mips`).
+THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2* uv, const Footprint* footprint) {
+    if (index == NO_INDEX) return Texel{vec3(1.0f), 1.0f};
+    return filter_map(params, index, uv[0], uv[1], footprint);
+}
+
+// Latitude-longitude lookup of a unit direction, averaged over a cone of directions `spread` radians wide.
+THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d, float spread) {
     const TextureRecord texture = load_record(&params.scene.textures[index]);
     float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + rotation;
     float v = acosf(clamp(d.y, -1.0f, 1.0f)) * (1.0f / kPi);
+    if (spread > 0.0f) {
+        const float level_circle = max(sqrtf(max(0.0f, 1.0f - d.y * d.y)), 1e-3f);
+        const Vec2 along{min(spread * (0.5f / kPi) / level_circle, 1.0f), 0.0f}, up{0.0f, spread * (1.0f / kPi)};
+        return filter_texture(params, texture, Vec2{u - floorf(u), 1.0f - v}, along, up).color;
+    }
     return bilinear(params.scene.srgb_table, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP).color;
 }
 

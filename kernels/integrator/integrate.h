@@ -50,15 +50,17 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
     Vec3 direction = load3(path.ray.direction);
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
-        path.radiance += path.throughput * background(params, direction);
+        path.radiance += path.throughput * background(params, direction, sky_spread(path));
         return;
     }
     Surface s = known ? *known : make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (is_hidden(path, material)) {
-        path.radiance += behind_hole(params, direction);
+        path.radiance += behind_hole(params, direction, sky_spread(path));
         return;
     }
+    Footprint footprint;
+    set_footprint(params, path.cone, path.ray, hit, material.flags, s, footprint);
     path.radiance += path.throughput * emission_at(params, s, material);
     Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_HAIR) color = color * (1.0f - kFibreReflectance) + vec3(kFibreReflectance);
@@ -71,6 +73,8 @@ THRONG_DEVICE void whitted_step(const Params& params, Path& path, const Hit& hit
             return;
         }
         path.ray = ray_of(leave(s, reflected), reflected, kInfinity, s.time);
+        bend_cone(params, path, hit, s);
+        continue_cone(params, path, hit.t, kInfinity);
         path.depth++;
         step.more = true;
         return;
@@ -121,12 +125,14 @@ THRONG_INLINE Vec3 uv_color(Vec2 uv) {
 
 // The colour of the surface at a hit in a debugging view.
 THRONG_DEVICE Vec3 surface_view(const Params& params, const Path& path, const Hit& hit, Integrator view) {
-    const Surface s = make_surface(params, path.ray, hit);
+    Surface s = make_surface(params, path.ray, hit);
     if (view == Integrator::uv) return uv_color(s.uv[0]);
     if (view == Integrator::material) return index_color(s.material);
     // Edges are drawn over this when the picture is finished.
     if (view == Integrator::wireframe) return vec3(0.6f + 0.4f * fabsf(dot(s.shading, normalize_or(load3(path.ray.direction), s.shading))));
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
+    Footprint footprint;
+    set_footprint(params, path.cone, path.ray, hit, material.flags, s, footprint);
     return view == Integrator::normal ? mapped_normal(params, s, material) * 0.5f + vec3(0.5f) : base_color(params, s, material);
 }
 

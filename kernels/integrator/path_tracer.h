@@ -36,22 +36,27 @@ THRONG_DEVICE bool sample_bsdf(const Lambert& b, float, Vec2 u, BsdfSample& samp
     return sample.pdf > 0.0f && dot(sample.in, b.geometric) > 0.0f;
 }
 
-// Continues the path from `origin` in the direction of `sample`.
-THRONG_DEVICE void follow(Path& path, const Surface& s, Vec3 origin, Vec3 normal, const BsdfSample& sample, Step& step) {
+// Continues the path from `origin`, next to its hit, in the direction of `sample`.
+THRONG_DEVICE void follow(const Params& params, Path& path, const Hit& hit, const Surface& s, Vec3 origin, Vec3 normal, const BsdfSample& sample, Step& step) {
     path.throughput *= sample.weight;
     path.scatter = Scatter{normal, sample.pdf, 0.0f};
     path.ray = ray_of(origin, sample.in, kInfinity, s.time);
+    // Refraction in bodies widens cones by an unknown factor.
+    if (sample.transmitted) path.cone = 0;
+    else if (sample.pdf == kInfinity) bend_cone(params, path, hit, s);
+    continue_cone(params, path, hit.t, sample.pdf);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
 }
 
 // Continues the path straight through a pane. Light beyond is weighted as if the path came directly from its last scattering event, because light
 // that was sampled there also came through the pane.
-THRONG_INLINE void pass(Path& path, const Surface& s, Vec3 direction, Vec3 share, Step& step) {
+THRONG_INLINE void pass(const Params& params, Path& path, const Surface& s, Vec3 direction, Vec3 share, Step& step) {
     const Vec3 origin = leave(s, direction);
     step.straight = length(origin - load3(path.ray.origin));
     path.throughput *= share;
     path.scatter.passed += step.straight;
+    continue_cone(params, path, step.straight, kInfinity);
     path.ray = ray_of(origin, direction, kInfinity, s.time);
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
@@ -122,7 +127,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
     if (!sample_bsdf(bsdf, lobe, sample_2d(path.sampler, bounce_dimension(path, kBounceDirection)), sample)) return choice.y;
     if (!goes_on) return choice.y;
     if (params.tables.has_panes && is_straight(bsdf, sample)) {
-        pass(path, s, sample.in, sample.weight, step);
+        pass(params, path, s, sample.in, sample.weight, step);
         return choice.y;
     }
     Vec3 origin;
@@ -131,7 +136,7 @@ THRONG_DEVICE float scatter(const Params& params, Path& path, const Hit& hit, co
         if (departure.between == sample.transmitted) return choice.y;
         origin = departure.origin;
     } else origin = leave(s, sample.in);
-    follow(path, s, origin, normal, sample, step);
+    follow(params, path, hit, s, origin, normal, sample, step);
     if (sample.transmitted) path.medium = behind;
     return choice.y;
 }
@@ -176,7 +181,7 @@ THRONG_INLINE Vec3 turned_away(Vec3 direction, float cosine, float turn) {
 // Moves a path through its scattering medium: to the surface at `distance`, or to an earlier scattering event, for which it returns true. The flight
 // length is sampled for one colour, and weighted over all colours (balance heuristic). No light is sampled at the event, because it would have to
 // come through the surface; light that the path hits counts in full. Outlined, because most scenes have no scattering media.
-THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, float distance, Step& step) {
+THRONG_OUTLINE bool scatter_in_medium(const Params& params, Path& path, const LobesRecord& lobes, float distance, Step& step) {
     const Vec3 extinction = load3(lobes.extinction), origin = load3(path.ray.origin), direction = load3(path.ray.direction);
     const uint32_t place = hash_combine(hash_combine(float_bits(origin.x), float_bits(origin.y)), hash_combine(float_bits(origin.z), float_bits(direction.x)));
     const uint32_t dimension = kDimensionMedium | (place & 0x3ffffffcu);
@@ -199,6 +204,7 @@ THRONG_OUTLINE bool scatter_in_medium(Path& path, const LobesRecord& lobes, floa
     path.throughput *= load3(lobes.scatter_albedo);
     const Vec3 on = turned_away(direction, sample_phase(lobes.scatter_anisotropy, turn.x), turn.y);
     path.scatter = Scatter{vec3(0.0f), kInfinity, 0.0f};
+    continue_cone(params, path, length, 0.25f / kPi);
     path.ray = ray_of(origin + direction * length, on, kInfinity, time_of(path.ray));
     const float survival = min(kMediumSurvival, sqrtf(max_component(path.throughput) * lobes.ior * lobes.ior));
     step.more = sample_2d(path.sampler, dimension + 2u).x < survival;
@@ -344,6 +350,7 @@ THRONG_DEVICE void follow_in_fog(const Params& params, Path& path, const FogSegm
     const float cosine = sample_phase(fog.anisotropy, turn.x), u = sample_2d(path.sampler, bounce_dimension(path, kBounceLight)).y;
     path.throughput *= load3(fog.albedo);
     path.scatter = Scatter{vec3(0.0f), phase_pdf(fog.anisotropy, cosine) / segment.rays, 0.0f};
+    continue_cone(params, path, at, path.scatter.pdf);
     path.ray = ray_of(segment.origin + segment.direction * at, turned_away(segment.direction, cosine, turn.y), kInfinity, time_of(path.ray));
     path.depth++;
     step.more = max_component(path.throughput) > 0.0f;
@@ -363,7 +370,7 @@ THRONG_DEVICE bool scatter_in_fog(const Params& params, Path& path, float distan
     const Vec2 flight = sample_2d(path.sampler, bounce_dimension(path, kBounceFlight));
     const float flown = fog_flight(fog, origin.y, direction.y, -natural_log(1.0f - flight.x));
     const bool is_scattered = flown < distance, ends = is_seen && distance == kInfinity;
-    if (ends && !is_transparent(params, path)) gain(params, path, background(params, direction) * decay(-depth));
+    if (ends && !is_transparent(params, path)) gain(params, path, background(params, direction, sky_spread(path)) * decay(-depth));
     if (path.depth <= params.picture.bounces) {
         const float share = flight.y * lost, at = fog_flight(fog, origin.y, direction.y, share * log_ratio(-share));
         const bool is_lit = sample_2d(path.sampler, bounce_dimension(path, kFogLight)).y < lost * segment.rays;
@@ -382,7 +389,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     if (layered && path.medium != NO_INDEX) {
         const LobesRecord& lobes = params.tables.lobes[params.tables.materials[path.medium].lobes];
         if (max_component(load3(lobes.scatter_albedo)) > 0.0f) {
-            if (scatter_in_medium(path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
+            if (scatter_in_medium(params, path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
         } else if (hit.t >= 0.0f) {
             Vec3 depth = load3(lobes.extinction) * -hit.t;
             path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
@@ -393,27 +400,29 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
     const Vec3 scattered = layered ? origin - direction * path.scatter.passed : origin;
     if (hit.t < 0.0f) {
         if (is_transparent(params, path)) return;
-        gain(params, path, escaped_light(params, scattered, path.scatter, direction));
+        gain(params, path, escaped_light(params, scattered, path.scatter, direction, sky_spread(path)));
         return;
     }
-    const Surface s = known ? *known : make_surface(params, path.ray, hit);
+    Surface s = known ? *known : make_surface(params, path.ray, hit);
     const MaterialRecord material = load_record(&params.tables.materials[s.material]);
     if (is_hidden(path, material)) {
-        path.radiance += behind_hole(params, direction);
+        path.radiance += behind_hole(params, direction, sky_spread(path));
         return;
     }
+    Footprint footprint;
+    set_footprint(params, path.cone, path.ray, hit, material.flags, s, footprint);
     const Vec3 emission = emission_at(params, s, material);
     if (max_component(emission) > 0.0f) gain(params, path, emitted_light(params, scattered, path.scatter, hit, s, emission));
     // A path one bounce past the limit only collects light that is visible in reflections, also through panes.
     if (path.depth > params.picture.bounces) {
-        if (layered && params.tables.has_panes && path.depth <= params.picture.bounces + PANES_BEYOND_BOUNCES) pass(path, s, direction, share_through(params, direction, s), step);
+        if (layered && params.tables.has_panes && path.depth <= params.picture.bounces + PANES_BEYOND_BOUNCES) pass(params, path, s, direction, share_through(params, direction, s), step);
         return;
     }
     const Vec3 color = base_color(params, s, material);
     if (material.kind == MATERIAL_MIRROR) {
         Vec2 choice = sample_2d(path.sampler, bounce_dimension(path, kBounceLight));
         const Vec3 mirrored = mirror_direction(direction, s);
-        follow(path, s, leave(s, mirrored), s.shading, BsdfSample{mirrored, color, kInfinity, false, false}, step);
+        follow(params, path, hit, s, leave(s, mirrored), s.shading, BsdfSample{mirrored, color, kInfinity, false, false}, step);
         play_roulette(path, choice.y, 1.0f, step);
         return;
     }

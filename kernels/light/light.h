@@ -10,17 +10,18 @@ THRONG_DEVICE Vec3 gradient(const EnvironmentRecord& e, float y) {
     return y >= 0.0f ? lerp(horizon, load3(e.zenith), y) : lerp(horizon, load3(e.nadir), -y);
 }
 
-// Radiance of the sky from the unit direction `d`, without the discs of suns.
-THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d) {
+// Radiance of the sky from the unit direction `d`, without the discs of suns; of an image, its mean in a cone `spread` radians wide. Directions that
+// are also sampled as light have a spread of 0: light that filtering moves out of a bright part would be counted twice.
+THRONG_DEVICE Vec3 sky_radiance(const Params& params, Vec3 d, float spread = 0.0f) {
     const EnvironmentRecord& e = params.scene.environment;
-    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.image, e.rotation, d);
+    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.image, e.rotation, d, spread);
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
 // Low-passed sky radiance, for diffuse light, so that small bright spots of an HDR image cause no noise.
 THRONG_DEVICE Vec3 diffuse_sky_radiance(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.scene.environment;
-    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d);
+    if (e.kind == ENVIRONMENT_IMAGE) return sample_latlong(params, e.diffuse_image, e.rotation, d, 0.0f);
     return gradient(e, clamp(d.y, -1.0f, 1.0f));
 }
 
@@ -43,9 +44,9 @@ THRONG_OUTLINE float moon_share(const LightRecord& moon, Vec3 d) {
     return along > edge ? 2.0f / (1.0f + moon.phase_cosine) : 0.0f;
 }
 
-// Radiance for a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns.
-THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
-    Vec3 radiance = sky_radiance(params, d);
+// Radiance for a camera or mirror ray that hits nothing: the sky, its stars and the discs of suns. `spread` is the width of its cone in radians.
+THRONG_DEVICE Vec3 background(const Params& params, Vec3 d, float spread) {
+    Vec3 radiance = sky_radiance(params, d, spread);
     if (params.scene.environment.faintest_star > 0.0f) radiance += star_radiance(params, d);
     THRONG_NO_UNROLL
     for (uint32_t i = 0; i < params.tables.sun_count; i++) {
@@ -58,8 +59,8 @@ THRONG_DEVICE Vec3 background(const Params& params, Vec3 d) {
 }
 
 // Radiance for a camera ray behind a holdout surface. Outlined, because most scenes have none.
-THRONG_OUTLINE Vec3 behind_hole(const Params& params, Vec3 direction) {
-    return params.picture.transparent ? vec3(0.0f) : background(params, direction);
+THRONG_OUTLINE Vec3 behind_hole(const Params& params, Vec3 direction, float spread) {
+    return params.picture.transparent ? vec3(0.0f) : background(params, direction, spread);
 }
 
 // Unoccluded light from one source at a point: direction and distance of the shadow ray, and the irradiance on a surface that faces the source.

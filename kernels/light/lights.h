@@ -75,9 +75,9 @@ THRONG_DEVICE bool sample_light(const Params& params, Vec3 position, Vec3 normal
     return sample_local(params, position, normal, time, min((choice - shares.suns) / shares.local, kBelowOne), shares.local, u, sampled);
 }
 
-// Environment light for a path that left `origin` in `direction` and hit nothing, weighted against sampled light.
-THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction) {
-    if (scatter.pdf == kInfinity) return background(params, direction);
+// Environment light for a path that left `origin` in `direction` and hit nothing, weighted against sampled light. `spread` is as in `background`.
+THRONG_DEVICE Vec3 escaped_light(const Params& params, Vec3 origin, const Scatter& scatter, Vec3 direction, float spread) {
+    if (scatter.pdf == kInfinity) return background(params, direction, spread);
     const LightShares shares = light_shares(params, origin, true);
     // With a probability of 0, the sky is only found by scattering.
     const float sky = shares.sky > 0.0f ? shares.sky * sky_pdf(params, scatter.normal, direction) : 0.0f;

@@ -16,7 +16,7 @@ Hit trace(const Params& params, StackEntry* stack, Vec3 origin, Vec3 direction) 
 // Radiance along `direction`, weighted for the pdf in `scatter`, with which the direction was sampled.
 Vec3 met(const Params& params, StackEntry* stack, Vec3 position, const Scatter& scatter, Vec3 direction) {
     const Hit hit = trace(params, stack, position, direction);
-    if (hit.t < 0.0f) return escaped_light(params, position, scatter, direction);
+    if (hit.t < 0.0f) return escaped_light(params, position, scatter, direction, 0.0f);
     const Surface s = make_surface(params, ray_of(position, direction, kInfinity, kNoTime), hit);
     const Vec3 emission = emission_at(params, s);
     return max_component(emission) > 0.0f ? emitted_light(params, position, scatter, hit, s, emission) : vec3(0.0f);

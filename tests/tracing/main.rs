@@ -8,6 +8,7 @@ mod curves;
 mod divided;
 mod far;
 mod films;
+mod filtering;
 mod fog;
 mod hair;
 mod integrators;

@@ -43,6 +43,7 @@ fn texture(width: u32, texels: Texels) -> Texture {
         texels,
         wrap: [Wrap::Repeat; 2],
         nearest: false,
+        filtered: true,
     }
 }
 

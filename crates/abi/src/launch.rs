@@ -26,7 +26,8 @@ border! {
         /// they are chained.
         pub first_shadow: u32,
         pub radiance: [f32; 3],
-        pub shadow_count: u32,
+        /// The cone around the path's next ray (`kernels/geom/footprint.h`), and the number of its shadow rays in the lowest three bits.
+        pub cone_and_shadows: u32,
     }
 
     /// Additional state of a path for the path integrator, from its last scattering event.
@@ -251,7 +252,8 @@ border! {
         pub sorts_shading: u32,
         /// 1 if some materials may be panes, which let light pass straight through.
         pub has_panes: u32,
-        pub reserved: u32,
+        /// 1 if there are textures with mip maps, which are filtered.
+        pub has_mips: u32,
     }
 
     /// The trees of a frame. Only the layout that the kernel variant traverses is set; the other one's pointers are null.
@@ -346,6 +348,8 @@ border! {
         pub integrator: u32,
         /// Octants to exchange in the order in which any-hit traversals visit a node's children: 0 for near ones first, 7 for far ones first.
         pub any_order: u32,
+        /// 1 if textures are averaged over the footprints of rays.
+        pub filter_textures: u32,
         /// 1 if light that microfacets scatter more than once is omitted.
         pub single_scatter: u32,
         pub viewer_layering: u32,

@@ -130,6 +130,8 @@ constants! {
     pub const SURFACE_CULLED: u32 = 256;
     /// Light that arrives from behind passes through.
     pub const SURFACE_PASSES_LIGHT: u32 = 512;
+    /// Some property of the material has a map.
+    pub const SURFACE_MAPPED: u32 = 1024;
 
     /// Some material is not opaque everywhere.
     pub const CUTOUT_HOLES: u32 = 1;

@@ -161,6 +161,8 @@ border! {
     #[repr(C, align(16))]
     pub struct TextureRecord {
         pub texels: *const u8,
+        /// Texels of the smaller levels, one after another. Each has half the width and height of the one before, rounded down, at least 1.
+        pub mips: *const u8,
         pub width: u32,
         pub height: u32,
         /// One of `TEXELS_*`.
@@ -169,6 +171,10 @@ border! {
         pub wrap: [u32; 2],
         /// 1 for nearest-neighbour magnification.
         pub nearest: u32,
+        /// Number of levels including `texels`, at least 1.
+        pub levels: u32,
+        /// 1 if texels are normals. The alpha of smaller levels is then the standard deviation of their slopes.
+        pub is_normal: u32,
     }
 
     /// A light source. Suns come first in the table of lights.

@@ -25,7 +25,7 @@ macro_rules! upload {
 
 upload! {
     MeshRecord: 3, 2;
-    TextureRecord: 1, 6;
+    TextureRecord: 2, 8;
     ExrChannel: 1, 4;
     DenoiseFrame: 3, 0;
     FrameAovs: 30, 112;

@@ -175,7 +175,7 @@ mod tests {
     fn texture(width: u32, height: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Texture {
         let texels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y))).map(|(x, y)| texel(x, y)).collect();
         let (name, wrap) = ("t".to_owned(), [Wrap::Repeat; 2]);
-        Texture { name, width, height, texels: Texels::Linear8(texels), wrap, nearest: false }
+        Texture { name, width, height, texels: Texels::Linear8(texels), wrap, nearest: false, filtered: true }
     }
 
     /// A mix of two pictures by a channel of a third, the second of which is repeated.

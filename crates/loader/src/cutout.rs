@@ -18,7 +18,15 @@ pub enum Channel {
 /// A texture with one white texel.
 pub fn white() -> Texture {
     let texels = Texels::Srgb8(vec![[255; 4]]);
-    Texture { name: "white".to_owned(), width: 1, height: 1, texels, wrap: [Wrap::Repeat; 2], nearest: false }
+    Texture {
+        name: "white".to_owned(),
+        width: 1,
+        height: 1,
+        texels,
+        wrap: [Wrap::Repeat; 2],
+        nearest: false,
+        filtered: true,
+    }
 }
 
 /// Combines the colours of one picture (white if it is None) with the opacity from another. The smaller picture is enlarged.
@@ -36,6 +44,7 @@ pub fn joined(color: Option<Texture>, opacity: &Texture, channel: Channel, is_on
         texels: Texels::Srgb8(vec![[255; 4]; alpha.len()]),
         wrap: opacity.wrap,
         nearest: opacity.nearest,
+        filtered: opacity.filtered,
     });
     let own = (joined.width, joined.height);
     let size = (own.0.max(opacity.width), own.1.max(opacity.height));

@@ -371,7 +371,7 @@ fn texture(name: String, picture: TexelImage, wrap: [Wrap; 2], space: ColorSpace
         (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
         (texels, _) => texels,
     };
-    Texture { name, width: picture.width, height: picture.height, texels, wrap, nearest: false }
+    Texture { name, width: picture.width, height: picture.height, texels, wrap, nearest: false, filtered: true }
 }
 
 /// Runs of [`throng_scene::Scene::material_slots`], shared by instances with equal materials.

@@ -88,7 +88,7 @@ pub fn texture(
     let texels = stored(&planes, width as usize * height as usize, packed.encoding);
     let first = pictures.values().flatten().next();
     let name = first.map_or_else(|| "packed".to_owned(), |texture| texture.name.clone());
-    Ok(Texture { name, width, height, texels, wrap: packed.wrap, nearest: false })
+    Ok(Texture { name, width, height, texels, wrap: packed.wrap, nearest: false, filtered: true })
 }
 
 /// The texels of planes, each of which has as many values or one.
@@ -164,6 +164,7 @@ mod tests {
             texels: Texels::Linear8(texels.to_vec()),
             wrap: [Wrap::Clamp, Wrap::Repeat],
             nearest: false,
+            filtered: true,
         }
     }
 

@@ -132,6 +132,7 @@ fn scene(mut mesh: TriangleMesh) -> Scene {
             texels: Texels::Linear8(vec![[255; 4], [9; 4], [100; 4], [200; 4]]),
             wrap: [Wrap::Repeat, Wrap::Mirror],
             nearest: false,
+            filtered: true,
         }],
         ..Scene::default()
     }

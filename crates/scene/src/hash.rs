@@ -133,8 +133,8 @@ impl ContentHash {
     }
 
     fn texture(&mut self, texture: &Texture) {
-        let Texture { name: _, width, height, texels, wrap, nearest } = texture;
-        self.text(&(width, height, wrap, nearest, std::mem::discriminant(texels)));
+        let Texture { name: _, width, height, texels, wrap, nearest, filtered } = texture;
+        self.text(&(width, height, wrap, nearest, filtered, std::mem::discriminant(texels)));
         match texels {
             Texels::Srgb8(texels) | Texels::Linear8(texels) => self.bytes(texels.as_flattened()),
             Texels::Linear(texels) => self.bytes(bytemuck::cast_slice(texels)),

@@ -71,7 +71,7 @@ pub use shading::texture::{TexelImage, Texels, Texture, Wrap};
 pub use view::camera::{Camera, CameraPath, Cut, Follow, Subject};
 pub use view::film::{PixelFilter, ToneMap};
 pub use view::frame_rate::FrameRate;
-pub use view::integrator::{Integrator, Layering};
+pub use view::integrator::{Integrator, Layering, TextureFilter};
 #[doc(hidden)]
 pub use view::integrator::{Paths, Shows};
 pub use view::intrinsics::{Distortion, Intrinsics};

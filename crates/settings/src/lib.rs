@@ -46,7 +46,7 @@ pub use throng_output::{
 pub use throng_picture::aov::Aov;
 #[doc(inline)]
 pub use throng_render::{Mismatched, TreeCache, TreeSource, frames::FrameList};
-pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, ToneMap, rig::RefitPolicy};
+pub use throng_scene::{Integrator, Layering, PixelFilter, Shutter, TextureFilter, ToneMap, rig::RefitPolicy};
 
 #[cfg(feature = "cli")]
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -88,6 +88,9 @@ pub struct RenderOptions {
     /// pixel. With --denoise, the target applies to the denoised picture, except with oidn or --checkpoint
     #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", value_parser = limits::within(limits::NOISE)))]
     pub noise: Option<f32>,
+    /// Average textures over what a sample covers, or look them up at points [default: on]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", value_parser = flags::choice::<TextureFilter>()))]
+    pub filter_textures: Option<TextureFilter>,
     /// Path integrator: leave out multiple scattering on rough surfaces, like renderers without energy compensation
     #[cfg_attr(feature = "cli", arg(long))]
     pub single_scatter: bool,
@@ -137,6 +140,7 @@ impl RenderOptions {
             lock_seed: self.lock_seed || lower.lock_seed,
             integrator: self.integrator.or(lower.integrator),
             noise: self.noise.or(lower.noise),
+            filter_textures: self.filter_textures.or(lower.filter_textures),
             single_scatter: self.single_scatter || lower.single_scatter,
             layering: self.layering.or(lower.layering),
             clamp_indirect: self.clamp_indirect.or(lower.clamp_indirect),
@@ -171,6 +175,7 @@ impl RenderOptions {
                 None => usual.exposure,
             },
             tone_map: self.tone_map.unwrap_or(usual.tone_map),
+            filter_textures: self.filter_textures.unwrap_or_default() == TextureFilter::On,
             single_scatter: self.single_scatter,
             layering: self.layering.unwrap_or_default(),
             // An explicit number of samples overrides the scene's noise target.

@@ -196,6 +196,7 @@ impl<'a> Launch<'a> {
         let own_sky = posed.as_ref().and_then(|posed| posed.sky.as_deref());
         let sky = own_sky.unwrap_or(&tables.sky);
         let textures = own_sky.map_or_else(Vec::new, |sky| tables.textures_with(sky));
+        let has_mips = tables.has_mips() || textures.iter().any(|texture| texture.levels > 1);
         let mesh_keys = mesh_keys(frame);
         let params = Params {
             scene: SceneParams {
@@ -208,7 +209,7 @@ impl<'a> Launch<'a> {
                 environment: sky.environment,
                 stage: tables.scene.stage.unwrap_or(abi::NO_INDEX),
             },
-            tables: table_params(tables, &shapes, posed.as_ref()),
+            tables: table_params(tables, &shapes, posed.as_ref(), has_mips),
             trees: tree_params(frame, &blas, &pool),
             keys: KeyParams {
                 cameras: null(),
@@ -336,7 +337,7 @@ fn tree_params(frame: &Frame, blas: &[BlasRecord], pool: &Pool) -> TreeParams {
 }
 
 /// The tables of a frame: the scene's, unless `shapes` or `posed` replace them.
-fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>) -> TableParams {
+fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>, has_mips: bool) -> TableParams {
     let (materials, lobes, maps, lights) = match posed {
         Some(own) => (&own.materials, &own.lobes, &own.maps, &own.lights),
         None => (&tables.materials, &tables.lobes, &tables.maps, &tables.lights),
@@ -354,7 +355,7 @@ fn table_params(tables: &Tables, shapes: &Shapes, posed: Option<&MaterialTables>
         has_cutouts: material_tables::cutouts(materials),
         sorts_shading: 0,
         has_panes: material_tables::has_panes(materials, lobes).into(),
-        reserved: 0,
+        has_mips: has_mips.into(),
     }
 }
 

@@ -29,6 +29,9 @@ pub struct FrameSettings {
     pub exposure: f32,
     pub tone_map: ToneMap,
     pub film: FilmSettings,
+    /// Averages textures over what a sample covers.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub filter_textures: bool,
     /// Omits light that rough surfaces scatter more than once, which loses some energy.
     pub single_scatter: bool,
     pub layering: Layering,
@@ -42,7 +45,7 @@ pub struct FrameSettings {
     pub pixels: PixelType,
     /// Whether only display values are computed from the film. `whitted` then limits samples in display space, against fireflies. This changes
     /// samples, so it is part of the picture; it is not serialized, because the file's format determines it.
-    #[serde(skip, default = "shown")]
+    #[serde(skip, default = "on")]
     pub display_only: bool,
     /// Hides the environment from the camera. If alpha is among the AOVs, integer display colours are divided by it; floats never are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -63,8 +66,12 @@ pub struct FrameSettings {
     pub shutter: Option<Shutter>,
 }
 
-/// Default for settings read from files, which do not contain the value.
-fn shown() -> bool {
+fn is_on(setting: &bool) -> bool {
+    *setting
+}
+
+/// Default for settings read from files that do not contain the value.
+fn on() -> bool {
     true
 }
 
@@ -83,6 +90,7 @@ impl From<&RenderDefaults> for FrameSettings {
             exposure: scene.exposure,
             tone_map: scene.tone_map,
             film: scene.into(),
+            filter_textures: true,
             single_scatter: false,
             layering: Layering::default(),
             noise: scene.noise,

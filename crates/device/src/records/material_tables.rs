@@ -120,6 +120,7 @@ fn flags(m: &Material) -> u32 {
         (m.to_camera == ToCamera::ShadowCatcher, abi::SURFACE_SHADOW_CATCHER),
         (matches!(m.alpha, Alpha::Mask(_)), abi::SURFACE_MASK),
         (m.alpha == Alpha::Blend, abi::SURFACE_BLEND),
+        (m.maps().iter().any(|&map| map != NO_INDEX), abi::SURFACE_MAPPED),
     ];
     let set = facts.into_iter().filter(|(holds, _)| *holds);
     set.map(|(_, flag)| flag).sum()

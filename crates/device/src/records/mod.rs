@@ -5,6 +5,7 @@ pub mod frame_aovs;
 #[cfg(test)]
 pub mod layout;
 pub mod material_tables;
+pub mod mips;
 pub mod params;
 #[cfg(any(feature = "cuda", test))]
 pub mod pieces;

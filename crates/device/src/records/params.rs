@@ -102,6 +102,7 @@ pub fn picture_params(frame: &Frame, settings: &FrameSettings) -> PictureParams 
         },
         integrator: integrator_number(settings.integrator),
         any_order: FAR_FIRST,
+        filter_textures: settings.filter_textures.into(),
         single_scatter: settings.single_scatter.into(),
         viewer_layering: (settings.layering == Layering::Viewer).into(),
         filter: filter.kind,

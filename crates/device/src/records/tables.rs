@@ -3,6 +3,7 @@
 use super::{
     attributes::{self, Needs},
     material_tables,
+    mips::{Meaning, float_mips, level_count, meanings, mips},
 };
 use crate::light::{Emitters, SkyTable, emission_weights, gradient_fluence, light_records};
 use glam::{Mat3, Vec3};
@@ -42,6 +43,9 @@ pub struct Tables {
     pub lobes: Vec<LobesRecord>,
     pub maps: Vec<MapRecord>,
     pub textures: Vec<TextureRecord>,
+    /// Smaller levels of the scene's textures.
+    #[cfg_attr(not(throng_cuda), expect(dead_code, reason = "the CPU follows the pointers"))]
+    pub mips: Vec<Texels>,
     /// Lights, suns first.
     pub lights: Vec<LightRecord>,
     pub sky: Sky,
@@ -59,8 +63,8 @@ pub struct Sky {
     pub table: SkyTable,
     /// The image and its low-passed copy, which follow the scene's textures; empty for environments without an image.
     pub textures: Vec<TextureRecord>,
-    /// The texels of `textures`.
-    pub texels: Vec<Vec<[f32; 4]>>,
+    /// The texels of `textures`, and of their smaller levels.
+    pub texels: Vec<[Vec<[f32; 4]>; 2]>,
 }
 
 // SAFETY: the pointers refer to memory that the sky owns and that is not written to.
@@ -83,7 +87,12 @@ unsafe impl Send for Tables {}
 
 impl Tables {
     pub fn new(scene: Arc<Scene>) -> Self {
-        let mut textures: Vec<TextureRecord> = scene.textures.iter().map(texture_record).collect();
+        let meanings = meanings(&scene);
+        let mips: Vec<Texels> =
+            scene.textures.iter().zip(&meanings).map(|(texture, &meaning)| mips(texture, meaning)).collect();
+        let records = scene.textures.iter().zip(&meanings).zip(&mips);
+        let records = records.map(|((texture, &meaning), mips)| texture_record(texture, meaning, mips));
+        let mut textures: Vec<TextureRecord> = records.collect();
         let sky = Sky::new(&scene.environment, textures.len() as u32);
         textures.extend(&sky.textures);
         let needs = attributes::needs(&scene);
@@ -100,6 +109,7 @@ impl Tables {
             lobes,
             maps: scene.maps.iter().map(material_tables::map_record).collect(),
             textures,
+            mips,
             lights: light_records(&scene.lights),
             sky,
             emitters: Arc::new(Emitters::new(scene.clone(), weights)),
@@ -111,15 +121,18 @@ impl Tables {
 }
 
 impl Tables {
-    /// The texels of each of `textures`.
+    /// The texels of each of `textures`, and of its smaller levels.
     #[cfg(throng_cuda)]
-    pub fn texels(&self) -> impl Iterator<Item = &[u8]> {
-        let own = self.scene.textures.iter().map(|texture| match &texture.texels {
-            Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
-            Texels::Linear(data) => bytemuck::cast_slice(data),
-        });
-        let skies = self.sky.texels.iter().map(|sky| bytemuck::cast_slice(sky));
+    pub fn texels(&self) -> impl Iterator<Item = [&[u8]; 2]> {
+        let own = self.scene.textures.iter().zip(&self.mips);
+        let own = own.map(|(texture, mips)| [bytes(&texture.texels), bytes(mips)]);
+        let skies = self.sky.texels.iter().map(|levels| levels.each_ref().map(|texels| bytemuck::cast_slice(texels)));
         own.chain(skies)
+    }
+
+    /// Whether some texture has mip maps.
+    pub fn has_mips(&self) -> bool {
+        self.textures.iter().any(|texture| texture.levels > 1)
     }
 
     /// The scene's textures, with the textures of `sky` in place of its own.
@@ -144,17 +157,22 @@ impl Sky {
         };
         if let Environment::Image { pixels, .. } = environment {
             (sky.environment.image, sky.environment.diffuse_image) = (first, first + 1);
-            for image in [pixels, &low_pass(pixels)] {
+            for (image, is_filtered) in [(pixels, true), (&low_pass(pixels), false)] {
                 let texels: Vec<[f32; 4]> = image.data.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
+                let size = [image.width, image.height];
+                let mips = if is_filtered { float_mips(&texels, size, Meaning::Plain) } else { Vec::new() };
                 sky.textures.push(TextureRecord {
                     texels: texels.as_ptr().cast(),
+                    mips: mips.as_ptr().cast(),
                     width: image.width,
                     height: image.height,
                     format: abi::TEXELS_FLOAT,
                     wrap: [abi::WRAP_REPEAT, abi::WRAP_CLAMP],
                     nearest: 0,
+                    levels: if is_filtered { level_count(image.width, image.height) } else { 1 },
+                    is_normal: 0,
                 });
-                sky.texels.push(texels);
+                sky.texels.push([texels, mips]);
             }
             sky.table = SkyTable::new(pixels);
             (sky.environment.columns, sky.environment.rows) = (sky.table.columns, sky.table.rows.len() as u32);
@@ -230,11 +248,18 @@ fn mesh_record(mesh: &Mesh, arrays: &Attributes, needs: Needs) -> MeshRecord {
     }
 }
 
-fn texture_record(texture: &Texture) -> TextureRecord {
-    let (texels, format) = match &texture.texels {
-        Texels::Srgb8(data) => (data.as_ptr().cast(), abi::TEXELS_SRGB8),
-        Texels::Linear8(data) => (data.as_ptr().cast(), abi::TEXELS_LINEAR8),
-        Texels::Linear(data) => (data.as_ptr().cast(), abi::TEXELS_FLOAT),
+fn bytes(texels: &Texels) -> &[u8] {
+    match texels {
+        Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
+        Texels::Linear(data) => bytemuck::cast_slice(data),
+    }
+}
+
+fn texture_record(texture: &Texture, meaning: Meaning, mips: &Texels) -> TextureRecord {
+    let format = match &texture.texels {
+        Texels::Srgb8(_) => abi::TEXELS_SRGB8,
+        Texels::Linear8(_) => abi::TEXELS_LINEAR8,
+        Texels::Linear(_) => abi::TEXELS_FLOAT,
     };
     let wrap = texture.wrap.map(|wrap| match wrap {
         Wrap::Repeat => abi::WRAP_REPEAT,
@@ -242,12 +267,15 @@ fn texture_record(texture: &Texture) -> TextureRecord {
         Wrap::Mirror => abi::WRAP_MIRROR,
     });
     TextureRecord {
-        texels,
+        texels: bytes(&texture.texels).as_ptr(),
+        mips: bytes(mips).as_ptr(),
         width: texture.width,
         height: texture.height,
         format,
         wrap,
         nearest: u32::from(texture.nearest),
+        levels: if texture.filtered { level_count(texture.width, texture.height) } else { 1 },
+        is_normal: u32::from(meaning == Meaning::Normal),
     }
 }
 

@@ -113,6 +113,8 @@ pub struct ModelTexture {
     pub wrap_t: Wrap,
     /// Whether magnification uses the nearest texel.
     pub nearest: bool,
+    /// Whether minification averages texels.
+    pub filtered: bool,
 }
 
 /// The encoding of a texture's red, green and blue; alpha is always linear.
@@ -141,6 +143,7 @@ impl ModelTexture {
             texels,
             wrap: [self.wrap_s, self.wrap_t],
             nearest: self.nearest,
+            filtered: self.filtered,
         }
     }
 }

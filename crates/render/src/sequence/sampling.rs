@@ -106,7 +106,7 @@ mod tests {
         );
         let film =
             (select(FILTERS.to_vec()), option::of(0.5f32..6.0), option::of(select(vec![0.003f32, 0.1])), any::<bool>());
-        let rest = (any::<u32>(), any::<bool>());
+        let rest = (any::<u32>(), any::<bool>(), any::<bool>());
         (light, film, rest).prop_map(|(light, film, rest)| FrameSettings {
             width: 13,
             height: 9,
@@ -120,6 +120,7 @@ mod tests {
             shutter: film.3.then(|| "0.5".parse::<Shutter>().unwrap()),
             seed: rest.0,
             lock_seed: rest.1,
+            filter_textures: rest.2,
             open_ended: true,
             ..fake::settings()
         })

@@ -133,6 +133,7 @@ mod tests {
                 texels: Texels::Linear8(vec![[0; 4]]),
                 wrap: [Wrap::Repeat; 2],
                 nearest: false,
+                filtered: true,
             }],
             ..Scene::default()
         }

@@ -15,6 +15,8 @@ pub struct Texture {
     pub wrap: [Wrap; 2],
     /// Whether texels are magnified without interpolation.
     pub nearest: bool,
+    /// Whether distant texels are averaged, unless a setting turns that off for all textures.
+    pub filtered: bool,
 }
 
 /// A picture in memory, for textures and environments.

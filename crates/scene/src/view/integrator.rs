@@ -107,6 +107,18 @@ impl Integrator {
 }
 
 choice! {
+    /// How textures are looked up.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum TextureFilter = On {
+        /// Averaged over what a sample covers, which removes noise and flicker from distant textures.
+        On = "on",
+        /// At points, as a picture of very many samples would show them.
+        Off = "off",
+    }
+}
+
+choice! {
     /// How a shiny layer dims the layers below it, such as paint under varnish.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
     #[serde(rename_all = "snake_case")]

@@ -32,7 +32,8 @@ struct Places {
     maps: usize,
     lights: usize,
     /// The environment's image, the low-passed image, its table, and all textures; 0 if the frame uses the scene's environment.
-    texels: [usize; 2],
+    /// Of the texels of both textures of the sky, and of their smaller levels.
+    texels: [[usize; 2]; 2],
     sky_rows: usize,
     sky_cells: usize,
     textures: usize,
@@ -47,6 +48,8 @@ struct Counts {
     cutouts: u32,
     has_panes: bool,
     environment: Option<EnvironmentRecord>,
+    /// Whether the frame's own sky has mip maps.
+    has_mips: bool,
 }
 
 impl UploadedTables {
@@ -67,6 +70,7 @@ impl UploadedTables {
             cutouts: cutouts(&tables.materials),
             has_panes: has_panes(&tables.materials, &tables.lobes),
             environment: sky.map(|sky| sky.environment),
+            has_mips: sky.is_some_and(|sky| sky.textures.iter().any(|texture| texture.levels > 1)),
         };
         let mut bytes = Vec::with_capacity(tables_bytes(scene, tables));
         let mut places = Places {
@@ -77,8 +81,8 @@ impl UploadedTables {
             ..Places::default()
         };
         if let Some(sky) = sky {
-            for (place, texels) in places.texels.iter_mut().zip(&sky.texels) {
-                *place = append(&mut bytes, bytes_of(texels));
+            for (places, levels) in places.texels.iter_mut().zip(&sky.texels) {
+                *places = levels.each_ref().map(|texels| append(&mut bytes, bytes_of(texels)));
             }
             places.sky_rows = append(&mut bytes, bytes_of(&sky.table.rows));
             places.sky_cells = append(&mut bytes, bytes_of(&sky.table.cells));
@@ -90,7 +94,11 @@ impl UploadedTables {
                 self.memory.reserve(needed)?;
             }
             let own = sky.textures.iter().zip(places.texels);
-            let own = own.map(|(record, place)| TextureRecord { texels: self.memory.at(place), ..*record });
+            let own = own.map(|(record, [texels, mips])| TextureRecord {
+                texels: self.memory.at(texels),
+                mips: self.memory.at(mips),
+                ..*record
+            });
             let records: Vec<TextureRecord> = scene.textures().iter().copied().chain(own).collect();
             places.textures = append(&mut bytes, bytes_of(&records));
         }
@@ -125,6 +133,7 @@ impl UploadedTables {
         params.tables.has_panes = self.counts.has_panes.into();
         if let Some(environment) = self.counts.environment {
             params.scene.environment = environment;
+            params.tables.has_mips |= u32::from(self.counts.has_mips);
             params.scene.textures = memory.at::<TextureRecord>(places.textures);
             params.scene.sky_rows = memory.at(places.sky_rows);
             params.scene.sky_cells = memory.at(places.sky_cells);
@@ -148,10 +157,10 @@ pub fn tables_bytes(scene: &SceneTables, tables: &MaterialTables) -> usize {
         + size_of_val(&tables.lights[..])
         + 4 * ALIGNMENT;
     let sky = tables.sky.as_deref().map_or(0, |sky| {
-        let texels: usize = sky.texels.iter().map(|texels| size_of_val(&texels[..])).sum();
+        let texels: usize = sky.texels.iter().flatten().map(|texels| size_of_val(&texels[..])).sum();
         let cells = size_of_val(&sky.table.rows[..]) + size_of_val(&sky.table.cells[..]);
         let records = (scene.textures().len() + sky.textures.len()) * size_of::<TextureRecord>();
-        texels + cells + records + 5 * ALIGNMENT
+        texels + cells + records + 7 * ALIGNMENT
     });
     own + sky
 }

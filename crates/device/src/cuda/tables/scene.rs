@@ -38,6 +38,7 @@ pub struct SceneTables {
     lobes_count: u32,
     cutouts: u32,
     has_panes: bool,
+    has_mips: bool,
     sorts_shading: bool,
 }
 
@@ -63,7 +64,8 @@ pub struct TableLayout<'a> {
     parts: Vec<(usize, &'a [u8])>,
     /// Offsets in bytes of the vertices, corners and attributes of each mesh.
     meshes: Vec<[usize; 3]>,
-    textures: Vec<usize>,
+    /// Offsets of the texels of each texture, and of its smaller levels.
+    textures: Vec<[usize; 2]>,
     tables: TablePlaces,
     pub mesh_bytes: usize,
     pub texture_bytes: usize,
@@ -84,8 +86,8 @@ impl<'a> TableLayout<'a> {
         }
         layout.mesh_bytes = layout.bytes;
         for texels in tables.texels() {
-            let start = layout.add(texels);
-            layout.textures.push(start);
+            let places = texels.map(|data| layout.add(data));
+            layout.textures.push(places);
         }
         layout.texture_bytes = layout.bytes - layout.mesh_bytes;
         layout.tables = TablePlaces {
@@ -132,8 +134,12 @@ impl<'a> TableLayout<'a> {
             })
             .collect();
         let records = tables.textures.iter().zip(&self.textures);
-        let textures: Vec<TextureRecord> =
-            records.map(|(record, &start)| TextureRecord { texels: memory.at(start), ..*record }).collect();
+        let placed = |(record, &[texels, mips]): (&TextureRecord, &[usize; 2])| TextureRecord {
+            texels: memory.at(texels),
+            mips: memory.at(mips),
+            ..*record
+        };
+        let textures: Vec<TextureRecord> = records.map(placed).collect();
         let places = &self.tables;
         memory.write(places.meshes, bytes_of(&meshes))?;
         memory.write(places.textures, bytes_of(&textures))?;
@@ -160,6 +166,7 @@ impl<'a> TableLayout<'a> {
             lobes_count: tables.lobes.len() as u32,
             cutouts: material_tables::cutouts(&tables.materials),
             has_panes: material_tables::has_panes(&tables.materials, &tables.lobes),
+            has_mips: tables.has_mips(),
             sorts_shading: material_tables::shading_differs(&tables.materials, &tables.lobes),
         })
     }
@@ -200,7 +207,7 @@ impl SceneTables {
             has_cutouts: self.cutouts,
             sorts_shading: self.sorts_shading.into(),
             has_panes: self.has_panes.into(),
-            reserved: 0,
+            has_mips: self.has_mips.into(),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::gltf::{
 use crate::image;
 use ::image::DynamicImage;
 use gltf::json::{
-    texture::{MagFilter, Sampler, Texture, WrappingMode},
+    texture::{MagFilter, MinFilter, Sampler, Texture, WrappingMode},
     validation::Checked,
 };
 use rayon::prelude::*;
@@ -38,6 +38,7 @@ struct Request {
     /// Wrap modes along S and T.
     wraps: [WrapKey; 2],
     nearest: bool,
+    filtered: bool,
 }
 
 /// The meaning of a texture's channels.
@@ -111,6 +112,7 @@ impl<'a> Table<'a> {
             },
             wraps: sampler.map_or([WrapKey::Repeat; 2], wraps),
             nearest: sampler.is_some_and(|s| matches!(s.mag_filter, Some(Checked::Valid(MagFilter::Nearest)))),
+            filtered: !sampler.is_some_and(|s| matches!(s.min_filter, Some(Checked::Valid(MinFilter::Nearest)))),
         };
         let next = self.requests.len() as u32;
         let found = *self.index_of.entry(request).or_insert(next);
@@ -262,6 +264,7 @@ impl GltfPicture {
             wrap_s: request.wraps[0].into(),
             wrap_t: request.wraps[1].into(),
             nearest: request.nearest,
+            filtered: request.filtered,
         }
     }
 }

@@ -25,7 +25,7 @@ const SETTINGS: [&[&str]; 14] = [
     &["--size 31x17", "--size 64x40"],
     &["--clamp-indirect 1"],
     &["--exposure 2", "--white-balance 4000"],
-    &["--trees fast", "--single-scatter", "--layering viewer"],
+    &["--trees fast", "--single-scatter", "--layering viewer", "--filter-textures off"],
 ];
 const SAMPLES: [u32; 11] = [1, 2, 3, 7, 8, 15, 16, 17, 31, 40, 64];
 

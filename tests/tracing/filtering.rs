@@ -1,0 +1,159 @@
+//! Textures averaged over the footprints of rays.
+
+use crate::common::{Random, mesh, render, scene, settings, sphere};
+use glam::{Affine3, Quat, Vec3};
+use throng::scene::{
+    Alpha, Camera, CameraPath, Integrator, Material, MaterialKind, Projection, Scene, Shape, Texels, Texture,
+    TextureMap, Wrap,
+};
+use throng_picture::aov::Aov;
+
+/// Texels along each side of a texture of random black and white texels.
+const TEXELS: u32 = 256;
+/// Pixels along each side of a picture.
+const PIXELS: u32 = 16;
+
+fn noise() -> Texture {
+    let mut random = Random::new(3);
+    let texel = |_| if random.unit() < 0.5 { [0, 0, 0, 0] } else { [255; 4] };
+    Texture {
+        name: "noise".into(),
+        width: TEXELS,
+        height: TEXELS,
+        texels: Texels::Linear8((0..TEXELS * TEXELS).map(texel).collect()),
+        wrap: [Wrap::Repeat; 2],
+        nearest: false,
+        filtered: true,
+    }
+}
+
+/// A textured square of side 2 around the origin, facing +Y, seen from `eye`; it fills the picture 5 above it.
+fn square(eye: Vec3, transform: Affine3) -> Scene {
+    let corners = [[-1.0, 0.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 0.0, -1.0]];
+    let positions = corners.map(Vec3::from).to_vec();
+    let mut scene = scene(vec![mesh(positions, vec![[0, 1, 2], [0, 2, 3]])], &[(0, transform)]);
+    let Shape::Triangles(triangles) = &mut scene.meshes[0].shape else { panic!("a mesh of triangles") };
+    triangles.uvs = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+    scene.textures = vec![noise()];
+    scene.maps = vec![TextureMap::plain(0)];
+    scene.materials[0].color_map = 0;
+    look(&mut scene, eye, Vec3::ZERO, 0.28);
+    scene
+}
+
+fn look(scene: &mut Scene, eye: Vec3, target: Vec3, fov_y: f32) {
+    scene.camera = Camera {
+        path: CameraPath::Still { eye, target },
+        up: Vec3::new(0.1, 0.2, -0.9).normalize(),
+        projection: Projection::Perspective { fov_y },
+        ..Camera::default()
+    };
+}
+
+/// Mean and standard deviation of the red channel of a picture's AOV or of its colours.
+fn spread_of(scene: Scene, integrator: Integrator, samples: u32, filters: bool) -> [f32; 2] {
+    let mut settings = settings(PIXELS, PIXELS, integrator);
+    settings.samples = samples;
+    settings.filter_textures = filters;
+    settings.pixels = throng_device::PixelType::F32;
+    let pixels = render(scene, &settings).pixels;
+    let values: Vec<f32> = bytemuck::pod_collect_to_vec::<u8, f32>(&pixels).into_iter().step_by(3).collect();
+    let mean = values.iter().sum::<f32>() / values.len() as f32;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / values.len() as f32;
+    [mean, variance.sqrt()]
+}
+
+/// Filtered and unfiltered pictures have one mean, and one filtered sample per pixel deviates at most by `share` of what points do.
+fn assert_filters(scene: &Scene, integrator: Integrator, share: f32, what: &str) {
+    let [_, noisy] = spread_of(scene.clone(), integrator, 1, false);
+    let [_, smooth] = spread_of(scene.clone(), integrator, 1, true);
+    assert!(smooth < share * noisy, "{what}: {smooth} of {noisy}");
+    let [truth, _] = spread_of(scene.clone(), integrator, 256, false);
+    let [mean, _] = spread_of(scene.clone(), integrator, 256, true);
+    assert!((mean - truth).abs() < 0.02 * truth, "{what}: {mean} instead of {truth}");
+}
+
+#[test]
+fn a_sample_is_the_mean_of_what_it_covers() {
+    let turned = Affine3::from_rotation_y(0.7);
+    assert_filters(&square(Vec3::Y * 5.0, Affine3::IDENTITY), Integrator::Albedo, 0.25, "from above");
+    assert_filters(&square(Vec3::Y * 5.0, turned), Integrator::Albedo, 0.25, "turned");
+    // Only the ratio of sizes counts.
+    let small = square(Vec3::Y * 0.005, Affine3::from_scale(Vec3::splat(1e-3)));
+    assert_filters(&small, Integrator::Albedo, 0.25, "small");
+    let mut grazing = square(Vec3::new(0.0, 0.3, 1.6), Affine3::IDENTITY);
+    look(&mut grazing, Vec3::new(0.0, 0.1, 1.2), Vec3::ZERO, 0.05);
+    assert_filters(&grazing, Integrator::Albedo, 0.6, "grazing");
+    let mut parallel = square(Vec3::Y * 5.0, Affine3::IDENTITY);
+    parallel.camera.projection = Projection::Orthographic { height: 1.4 };
+    assert_filters(&parallel, Integrator::Albedo, 0.25, "parallel rays");
+}
+
+#[test]
+fn stripes_along_a_grazing_view_stay_sharp() {
+    let mut scene = square(Vec3::new(0.0, 0.2, 3.0), Affine3::IDENTITY);
+    look(&mut scene, Vec3::new(0.0, 0.15, 2.0), Vec3::ZERO, 0.3);
+    scene.camera.up = Vec3::Y;
+    let stripes = (0..64 * 64).map(|texel| if texel / 4 % 2 == 0 { [0, 0, 0, 255] } else { [255; 4] });
+    scene.textures[0] = Texture { width: 64, height: 64, texels: Texels::Linear8(stripes.collect()), ..noise() };
+    let [_, truth] = spread_of(scene.clone(), Integrator::Albedo, 256, false);
+    let [_, filtered] = spread_of(scene, Integrator::Albedo, 16, true);
+    assert!(filtered > 0.85 * truth, "{filtered} of {truth}");
+}
+
+#[test]
+fn cones_continue_in_mirrors() {
+    for integrator in [Integrator::Whitted, Integrator::Path] {
+        let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
+        scene.materials[0].unlit = true;
+        scene.materials[0].emission = Vec3::ONE;
+        scene.materials[0].emission_map = 0;
+        let mirror = Material { kind: MaterialKind::Mirror, color: Vec3::ONE, ..Material::default() };
+        scene.materials.push(mirror);
+        scene.material_slots.push(1);
+        let mut facing = scene.instances[0].clone();
+        // A mirror above the square, in which a camera below sees it.
+        facing.local = Affine3::from_rotation_translation(Quat::from_rotation_x(std::f32::consts::PI), Vec3::Y * 3.0);
+        facing.slot_base = 1;
+        scene.instances.push(facing);
+        look(&mut scene, Vec3::new(0.0, 1.0, 0.01), Vec3::Y * 3.0, 0.25);
+        assert_filters(&scene, integrator, 0.3, &format!("{integrator:?} in a flat mirror"));
+        // A ball shows much more, smaller.
+        scene.meshes.push(sphere());
+        scene.instances[1].mesh = 1;
+        scene.instances[1].local =
+            Affine3::from_scale_rotation_translation(Vec3::splat(0.4), Quat::IDENTITY, Vec3::Y * 3.0);
+        look(&mut scene, Vec3::new(0.0, 1.5, 0.01), Vec3::Y * 3.0, 0.08);
+        assert_filters(&scene, integrator, 0.3, &format!("{integrator:?} in a ball"));
+    }
+}
+
+#[test]
+fn balls_are_filtered_as_well() {
+    let mut scene = scene(vec![sphere()], &[(0, Affine3::from_scale(Vec3::splat(2.0)))]);
+    scene.textures = vec![noise()];
+    scene.maps = vec![TextureMap::plain(0)];
+    scene.materials[0].color_map = 0;
+    look(&mut scene, Vec3::new(0.0, 0.5, 20.0), Vec3::ZERO, 0.1);
+    assert_filters(&scene, Integrator::Albedo, 0.5, "ball");
+}
+
+#[test]
+fn texels_that_are_magnified_and_holes_keep_their_bits() {
+    let picture = |filters: bool, fov: f32, alpha: Alpha| {
+        let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
+        look(&mut scene, Vec3::Y * 5.0, Vec3::ZERO, fov);
+        scene.materials[0].alpha = alpha;
+        let mut settings = settings(PIXELS, PIXELS, Integrator::Albedo);
+        settings.filter_textures = filters;
+        settings.aovs = [Aov::Alpha].into_iter().collect();
+        let rendered = render(scene, &settings);
+        (rendered.pixels, rendered.aovs.into_iter().map(|aov| aov.values.to_vec()).collect::<Vec<_>>())
+    };
+    let near = 1.4 / 5.0 * PIXELS as f32 / TEXELS as f32;
+    assert_eq!(picture(true, near, Alpha::Opaque), picture(false, near, Alpha::Opaque));
+    let [with, without] = [true, false].map(|filters| picture(filters, 0.28, Alpha::Mask(0.5)));
+    assert_eq!(with.1, without.1);
+    // Colours around holes do not bleed into what is seen.
+    assert!(with.0.iter().all(|&level| level == 255 || level == 0), "{:?}", with.0);
+}
