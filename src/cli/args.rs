@@ -14,7 +14,7 @@ use throng_settings::SettingsError;
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// Scene file (.ron), model (.gltf, .glb, .usd*, .obj, .ply, .stl) or raw scene (.scn)
+    /// Scene file (.ron), model (.gltf, .glb, .usd*, .pbrt, .obj, .ply, .stl) or raw scene (.scn)
     #[arg(value_name = "SCENE", value_parser = PathBufValueParser::new().map(shipped::found))]
     pub path: PathBuf,
     #[command(flatten)]
@@ -26,7 +26,7 @@ impl SceneArgs {
         Ok(loader::load_with(&self.path, &self.load)?)
     }
 
-    /// Loads the scene. Passes the contents of a glTF or USD file to `inspect`.
+    /// Loads the scene. Passes the contents of a glTF, USD or pbrt file to `inspect`.
     pub fn load_inspected(&self, inspect: impl FnOnce(Inspected)) -> anyhow::Result<Scene> {
         Ok(loader::load_inspected(&self.path, &self.load, inspect)?)
     }

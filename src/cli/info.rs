@@ -5,6 +5,7 @@ use super::{
     args::{DeviceArgs, SceneArgs, TreeArgs, warn_of_trees},
     console,
     model::{ModelInfo, ModelText},
+    pbrt::PbrtInfo,
     resume,
     stage::StageInfo,
 };
@@ -55,6 +56,10 @@ With --json, standard output has one document with the keys
   stage               USD files only: layers, up_axis, meters_per_unit, time_codes (first and last), time_codes_per_second, prims,
                       native_instances, prototypes, point_instances, shapes, cameras, lights, left_out (types of prims
                       that are not drawn), unresolved (files that do not exist)
+
+  pbrt                pbrt scenes only: files, groups (objects, and files that do nothing but place objects), copies (in the files,
+                      with those in groups counted once), shapes, materials, textures, media, lights, emissive_shapes, left_out
+                      (directives without effect)
 
 With --files, it has a list of objects with the keys
   path                absolute path
@@ -113,6 +118,8 @@ struct Report {
     model: Option<ModelInfo>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<StageInfo>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pbrt: Option<PbrtInfo>,
     #[serde(skip)]
     full: bool,
 }
@@ -127,10 +134,11 @@ impl InfoArgs {
         }
         let trees = self.trees.open()?;
         let device = self.device.open(false, console::note)?;
-        let (mut model, mut stage) = (None, None);
+        let (mut model, mut stage, mut pbrt) = (None, None, None);
         let loaded = self.scene.load_inspected(|inspected| match inspected {
             Inspected::Gltf(loaded) => model = Some(ModelInfo::new(loaded)),
             Inspected::Usd(loaded) => stage = Some(StageInfo::new(loaded)),
+            Inspected::Pbrt(loaded) => pbrt = Some(PbrtInfo::new(loaded)),
         });
         let mut frame = None;
         let scene = loaded.and_then(|scene| {
@@ -147,8 +155,9 @@ impl InfoArgs {
         if let (Some(model), Some(scene)) = (&mut model, &scene) {
             model.add_trees(scene);
         }
-        let report = Report { scene, frame, model, stage, full: self.full };
-        if report.scene.is_some() || report.model.is_some() || report.stage.is_some() {
+        let report = Report { scene, frame, model, stage, pbrt, full: self.full };
+        let is_known = report.model.is_some() || report.stage.is_some() || report.pbrt.is_some();
+        if report.scene.is_some() || is_known {
             console::report(&report, self.json)?;
         }
         error.map_or(Ok(Exit::Done), Err)
@@ -200,6 +209,9 @@ impl fmt::Display for Report {
         }
         if let Some(stage) = &self.stage {
             write!(f, "{stage}")?;
+        }
+        if let Some(pbrt) = &self.pbrt {
+            write!(f, "{pbrt}")?;
         }
         let Some(info) = &self.model else {
             return Ok(());

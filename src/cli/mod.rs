@@ -17,6 +17,7 @@ mod measure;
 mod merge;
 mod model;
 mod new;
+mod pbrt;
 mod program;
 mod progress;
 mod render;

@@ -173,6 +173,7 @@ impl Writer<'_> {
         let kind = match self.model.extension().map(|extension| extension.to_string_lossy().to_lowercase()).as_deref() {
             Some("gltf" | "glb") => "Gltf",
             Some("usd" | "usda" | "usdc" | "usdz") => return self.stage(clay),
+            Some("pbrt" | "gz") => "Pbrt",
             Some("ply") => "Ply",
             Some("stl") => "Stl",
             _ => "Obj",

@@ -1,4 +1,4 @@
-//! Loading of files as scenes: `.ron` scene files, standalone glTF, USD, `.obj`, `.ply` and `.stl` models, and raw `.scn` dumps.
+//! Loading of files as scenes: `.ron` scene files, standalone glTF, USD, pbrt, `.obj`, `.ply` and `.stl` models, and raw `.scn` dumps.
 //!
 //! For any content of a file, the result is a valid [`Scene`] or a one-line error with the file, the position and a remedy. Memory is only
 //! allocated after its size was checked.
@@ -28,6 +28,7 @@ mod model;
 mod obj;
 pub mod options;
 mod packed;
+mod pbrt;
 mod pieces;
 mod ply;
 #[doc(hidden)]
@@ -75,8 +76,8 @@ pub fn load(path: &Path) -> Result<Scene, LoadError> {
     load_with(path, &LoadOptions::default())
 }
 
-/// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.usd` (also a, c and z), `.obj`, `.ply`, `.stl` or
-/// `.scn`.
+/// Loads `path` by its extension (in any case): `.ron`, `.gltf`, `.glb`, `.usd` (also a, c and z), `.pbrt` (also .pbrt.gz), `.obj`,
+/// `.ply`, `.stl` or `.scn`.
 ///
 /// Textures are decoded and meshes parsed in parallel. A model stands on a ground under a clear sky. A static model is shown on a turntable
 /// of 72 frames, an animated one from a fixed camera for the duration of its animation.
@@ -96,9 +97,11 @@ pub enum Inspected<'a> {
     Gltf(&'a gltf::Model),
     /// A USD stage.
     Usd(&'a throng_usd::Stage),
+    /// A pbrt scene.
+    Pbrt(&'a throng_pbrt::Scene),
 }
 
-/// As [`load_with`]. Passes a glTF or USD file to `inspect` before it is converted to a scene, even if the conversion fails.
+/// As [`load_with`]. Passes a glTF, USD or pbrt file to `inspect` before it is converted to a scene, even if the conversion fails.
 ///
 /// # Errors
 /// As [`load_with`].
@@ -151,6 +154,10 @@ fn load_kind(
         Kind::Gltf => standalone::gltf::load(path, options, |model| inspect(Inspected::Gltf(model)))?,
         Kind::Usd => {
             let loaded = standalone::usd::load(path, options, |stage| inspect(Inspected::Usd(stage)))?;
+            return finished(loaded, path, options);
+        }
+        Kind::Pbrt => {
+            let loaded = standalone::pbrt::load(path, options, |scene| inspect(Inspected::Pbrt(scene)))?;
             return finished(loaded, path, options);
         }
         Kind::Raw => scn::load(path)?,
@@ -262,7 +269,7 @@ pub fn animations(path: &Path, options: &LoadOptions) -> Result<Vec<SingleClip>,
     options.check(kind)?;
     match kind {
         Kind::Gltf => standalone::gltf::singles(path, options),
-        Kind::Scene | Kind::Mesh(_) | Kind::Raw | Kind::Usd => Ok(Vec::new()),
+        Kind::Scene | Kind::Mesh(_) | Kind::Raw | Kind::Usd | Kind::Pbrt => Ok(Vec::new()),
     }
 }
 
@@ -329,6 +336,7 @@ fn kind_of(path: &Path) -> Result<Kind, LoadError> {
         "gltf" | "glb" => Ok(Kind::Gltf),
         "scn" => Ok(Kind::Raw),
         other if usd::EXTENSIONS.contains(&other) => Ok(Kind::Usd),
+        _ if pbrt::is_scene(path) => Ok(Kind::Pbrt),
         other => meshes::format_of(other).map(Kind::Mesh).ok_or_else(|| unsupported(path, other)),
     }
 }
@@ -339,7 +347,7 @@ fn extension(path: &Path) -> String {
 
 fn known_kinds() -> String {
     let meshes = meshes::extensions();
-    format!("use .ron (scene), .gltf, .glb, .usd, .usda, .usdc, .usdz, {meshes} (model) or .scn (raw scene)")
+    format!("use .ron (scene), .gltf, .glb, .usd, .usda, .usdc, .usdz, .pbrt, {meshes} (model) or .scn (raw scene)")
 }
 
 fn unsupported(path: &Path, extension: &str) -> LoadError {

@@ -60,7 +60,7 @@ impl PictureOptions {
         loader::load_with(path, &self.load_options())
     }
 
-    /// Like [`Self::load`]. Passes a glTF or USD file to `inspect` before it is converted to a scene.
+    /// Like [`Self::load`]. Passes a glTF, USD or pbrt file to `inspect` before it is converted to a scene.
     ///
     /// # Errors
     /// Returns the errors of [`Self::load`].

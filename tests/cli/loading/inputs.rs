@@ -65,7 +65,7 @@ fn what_is_no_scene_is_told_apart() {
     for (name, text) in [
         (
             "model.fbx",
-            ".fbx files are not supported: use .ron (scene), .gltf, .glb, .usd, .usda, .usdc, .usdz, .obj, .ply, .stl (model) or .scn (raw scene)",
+            ".fbx files are not supported: use .ron (scene), .gltf, .glb, .usd, .usda, .usdc, .usdz, .pbrt, .obj, .ply, .stl (model) or .scn (raw scene)",
         ),
         ("notes.txt", ".txt files are not supported"),
         ("scene", "the file has no extension"),

@@ -8,6 +8,7 @@ mod inputs;
 mod mast;
 mod models;
 mod new;
+mod pbrt;
 mod strict;
 mod usd;
 mod warnings;

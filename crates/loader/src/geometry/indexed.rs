@@ -84,6 +84,25 @@ impl Indexed {
         Ok(Box::new(ParsedIndexed { mesh, points, point_triangles, warnings, cage: None }))
     }
 
+    /// As [`Self::finish`] without smoothing: a mesh without normals is flat, and its vertices stay as they are in the file. Also returns
+    /// warnings.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn unsmoothed(mut self, path: &Path) -> Result<(TriangleMesh, Vec<String>), LoadError> {
+        files::reserve(path, "its mesh", budget::of_mesh(self.positions.len(), self.triangles.len()))?;
+        let left_out = self.mend();
+        self.drop_flat();
+        if self.triangles.is_empty() {
+            return Err(meshes::nothing_to_draw(path, self.first_not_finite, left_out));
+        }
+        let Self { positions, triangles, normals, uvs, colors, mut warnings, .. } = self;
+        if left_out > 0 {
+            warnings.push(format!("{}: {left_out} faces cannot be drawn and are left out", path.display()));
+        }
+        Ok((TriangleMesh { positions, triangles, normals, uvs, colors, ..TriangleMesh::default() }, warnings))
+    }
+
     /// Refines the polygons.
     fn subdivided(
         self,

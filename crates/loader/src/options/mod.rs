@@ -51,6 +51,8 @@ pub enum Kind {
     Gltf,
     /// `.usd`, `.usda`, `.usdc` and `.usdz`
     Usd,
+    /// `.pbrt` and `.pbrt.gz`
+    Pbrt,
     /// A file with a single mesh, such as `.obj`
     Mesh(&'static dyn MeshFormat),
     /// `.scn`
@@ -162,7 +164,7 @@ impl LoadOptions {
             let instead = match kind {
                 Kind::Scene => format!("this is of models, and a .ron scene says it itself: {instead}"),
                 Kind::Raw => "only models have this choice, not scenes".to_owned(),
-                Kind::Gltf | Kind::Usd | Kind::Mesh(_) => continue,
+                Kind::Gltf | Kind::Usd | Kind::Pbrt | Kind::Mesh(_) => continue,
             };
             if given {
                 return Err(LoadError::flag(flag, instead));

@@ -15,7 +15,7 @@ use throng_scene::desc::{Purpose, Subdivision};
 #[cfg_attr(
     feature = "cli",
     derive(clap::Args),
-    command(next_help_heading = "Models (.gltf, .glb, .usd*, .obj, .ply, .stl)")
+    command(next_help_heading = "Models (.gltf, .glb, .usd*, .pbrt, .obj, .ply, .stl)")
 )]
 pub struct ModelOptions {
     /// Animations to play.

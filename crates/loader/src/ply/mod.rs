@@ -13,13 +13,16 @@ use super::{
     meshes::{FileLocation, MeshFormat, MeshOptions, ParsedMesh},
     pieces::Pieces,
 };
+use flate2::read::MultiGzDecoder;
 use header::{Element, Header, Kind, Number, Property};
 use rows::{TriangleRows, VertexRows};
 use std::{
-    io::Read,
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
 };
 use throng_base::math::linear_from_srgb;
+use throng_scene::TriangleMesh;
 use values::Values;
 
 /// The format of `.ply` files.
@@ -39,6 +42,36 @@ impl MeshFormat for Ply {
         mesh.warnings.iter_mut().for_each(|warning| *warning = format!("{}: {warning}", path.display()));
         mesh.finish(path, options)
     }
+}
+
+/// Reads a file, which is compressed if its name ends in `.gz`, as triangles that are flat where the file has no normals. Also returns
+/// warnings.
+///
+/// # Errors
+/// As [`MeshFormat::parse`].
+pub fn read_unsmoothed(path: &Path) -> Result<(TriangleMesh, Vec<String>), LoadError> {
+    let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    let mesh = match is_packed {
+        false => read(files::pieces(path)?),
+        true => {
+            let (file, length) = files::open(path)?;
+            let unpacked = unpacked_length(&file, length).map_err(|e| LoadError::file(path, files::describe(&e)))?;
+            read(Pieces::new(MultiGzDecoder::new(file), unpacked))
+        }
+    };
+    let mut mesh = mesh.map_err(|fault| fault.of(path))?;
+    mesh.warnings.iter_mut().for_each(|warning| *warning = format!("{}: {warning}", path.display()));
+    mesh.unsmoothed(path)
+}
+
+/// Length of the content of a gzip file, from its last four bytes, but at most what so many bytes can hold.
+fn unpacked_length(mut file: &File, length: u64) -> io::Result<u64> {
+    const MOST_PER_BYTE: u64 = 1032;
+    let mut last = [0; 4];
+    file.seek(SeekFrom::Start(length.saturating_sub(4)))?;
+    file.read_exact(&mut last)?;
+    file.seek(SeekFrom::Start(0))?;
+    Ok(u64::from(u32::from_le_bytes(last)).min(length.saturating_mul(MOST_PER_BYTE)))
 }
 
 /// An error, and its location in the file.

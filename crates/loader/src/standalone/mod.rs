@@ -12,6 +12,7 @@ mod lights;
 mod live;
 pub mod mesh;
 mod parts;
+pub mod pbrt;
 mod surroundings;
 pub mod usd;
 

@@ -86,10 +86,10 @@ impl Contents {
 
 /// What a placement shows: a mesh or a list, with the material of a mesh with one slot, and the transform from it.
 #[derive(Clone, Copy)]
-struct Placeable {
-    target: Target,
-    row: u32,
-    from: DAffine3,
+pub struct Placeable {
+    pub target: Target,
+    pub row: u32,
+    pub from: DAffine3,
 }
 
 /// What a shape has from prims above it.
@@ -446,7 +446,7 @@ impl Chosen<'_> {
 
 /// The placements of a list. Those that differ in nothing but their transforms become one.
 #[derive(Default)]
-struct List {
+pub struct List {
     still: Vec<(Placeable, Vec<Affine3>)>,
     still_of: HashMap<(Target, u32), usize>,
     moving: Vec<Rows>,
@@ -505,7 +505,13 @@ impl List {
         self.add_moving(what, codes.iter().map(|&code| clock.seconds(code)).collect(), of, visible);
     }
 
-    fn add_still(&mut self, what: Placeable, places: impl IntoIterator<Item = Affine3>, visible: Option<Track<bool>>) {
+    /// Adds placements that keep still, with the transforms from the placed object.
+    pub fn add_still(
+        &mut self,
+        what: Placeable,
+        places: impl IntoIterator<Item = Affine3>,
+        visible: Option<Track<bool>>,
+    ) {
         // What is flat stays visible. Copies that are not there are not finite.
         let flat = |place: Affine3| match is_invertible(&place) {
             true => place,
@@ -527,7 +533,14 @@ impl List {
         self.still[index].1.extend(places);
     }
 
-    fn add_moving(&mut self, what: Placeable, times: Vec<f64>, of: Vec<Vec<Affine3>>, visible: Option<Track<bool>>) {
+    /// Adds placements that move, with the transforms of each at these times in seconds.
+    pub fn add_moving(
+        &mut self,
+        what: Placeable,
+        times: Vec<f64>,
+        of: Vec<Vec<Affine3>>,
+        visible: Option<Track<bool>>,
+    ) {
         if visible.is_some() {
             self.items.extend(table(&Rows { what, times, of }).map(|pattern| item(what, pattern, visible)));
             return;
@@ -540,7 +553,7 @@ impl List {
         self.moving[index].of.extend(of);
     }
 
-    fn finish(self) -> Vec<Item> {
+    pub fn finish(self) -> Vec<Item> {
         let still = self.still.into_iter().filter(|(_, places)| !places.is_empty());
         let mut items: Vec<Item> = still.map(|(what, places)| item(what, matrices(places), None)).collect();
         let moving = self.moving.iter().filter_map(|rows| Some(item(rows.what, table(rows)?, None)));

@@ -14,7 +14,7 @@ mod mesh;
 mod tests;
 
 pub use clock::Clock;
-pub use contents::{Contents, Converter};
+pub use contents::{Contents, Converter, List, Placeable};
 pub use exposure::ExposureKeys;
 pub use materials::{Convert, PLAIN, warnings};
 

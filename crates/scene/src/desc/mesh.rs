@@ -21,6 +21,7 @@ pub enum MeshDesc {
     File(MeshFile),
     Gltf(GltfFile),
     Usd(UsdFile),
+    Pbrt(PbrtFile),
     /// `Sphere`: a sphere of radius 1 at the origin.
     Sphere,
     Quad(Quad),
@@ -153,6 +154,22 @@ pub struct UsdFile {
     /// Level of subdivision surfaces, 0 (their cages) to 7, or `"auto"` (default).
     #[serde(default)]
     pub subdivision: Subdivision,
+}
+
+/// `Pbrt(file: "scene.pbrt")`: a pbrt scene of version 3 or 4 (.pbrt or .pbrt.gz) as a group. Its objects stay instances, and `nest` of a
+/// placement applies to it as to a group. It is mirrored and turned as its camera shows it, with +Y up. Emissive shapes belong to it; other
+/// lights and the camera do not.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename = "Pbrt", deny_unknown_fields)]
+pub struct PbrtFile {
+    /// The main file.
+    pub file: String,
+    /// Name of a material that replaces all materials of the file. Default: the file's materials.
+    #[serde(default)]
+    pub material: Option<String>,
+    /// As [`MeshFile::fit`].
+    #[serde(default)]
+    pub fit: Option<BoxSize>,
 }
 
 fn faces() -> Subdivision {

@@ -13,6 +13,7 @@ use crate::{
     materials::Materials,
     meshes::{self, MeshOptions, MeshSource, ParsedMesh},
     model::{self, AnimatedRows, FlatMaterials, MeshMotion, ModelMaterials, Performance},
+    pbrt,
     ron::{
         checked::{Fields, existing},
         file::Source,
@@ -34,7 +35,7 @@ use std::{
 use throng_base::math::Aabb;
 use throng_scene::{
     Material, Mesh, NONE, Scene, Shape, TriangleMesh,
-    desc::{BoxSize, CurvesFile, Fur, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile, UsdFile},
+    desc::{BoxSize, CurvesFile, Fur, GltfFile, MaterialDesc, MeshDesc, MeshFile, PbrtFile, SceneFile, UsdFile},
     rig::Clip,
 };
 use throng_usd::{Stage, StageOptions};
@@ -126,6 +127,7 @@ impl<'a> Loader<'a> {
                 MeshDesc::File(mesh) => self.mesh_file(mesh, &all.key(name)),
                 MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
                 MeshDesc::Usd(usd) => self.usd(usd, &all.key(name)),
+                MeshDesc::Pbrt(pbrt) => self.pbrt(pbrt, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
             if parsed.is_err() {
@@ -286,6 +288,10 @@ impl<'a> Loader<'a> {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
                 self.stage(name, desc, &stage, replacement, place)?
             }
+            (MeshDesc::Pbrt(desc), Parsed::Pbrt(scene)) => {
+                let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
+                self.pbrt_scene(name, desc, &scene, replacement, place)?
+            }
             (MeshDesc::Triangles(mesh), _) => {
                 self.check_triangles(mesh, place)?;
                 MeshSource::of_unsplit_shape(name, mesh.clone(), self.table.add("default", grey))
@@ -413,7 +419,7 @@ impl<'a> Loader<'a> {
         let mut converter = Converter::new(stage, &path, &mut self.table, outer);
         converter.subdivide(desc.subdivision);
         let lit = usd::lights::convert(stage, &path, &mut converter, &outer);
-        let mut contents = converter.finish();
+        let contents = converter.finish();
         let in_file = |line: &String| format!("{}: {line}", path.display());
         let warnings = usd::warnings(&stage.materials);
         self.warnings.extend(stage.warnings.iter().chain(&warnings).chain(&contents.warnings).map(in_file));
@@ -422,6 +428,45 @@ impl<'a> Loader<'a> {
             let line = "its distant, dome and point lights are left out: write them in `lights` and `environment`";
             self.doubts.push(in_file(&line.to_owned()));
         }
+        self.group(name, contents, (&path, desc.fit, replacement), place)
+    }
+
+    fn pbrt(&self, desc: &PbrtFile, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(&desc.file);
+        if !pbrt::is_scene(&path) || !crate::files::exists(&path) {
+            let message = format!("the scene {} is no .pbrt file that exists: check the path", path.display());
+            return Err(self.source.error(&place.key("file"), message));
+        }
+        Ok(Parsed::Pbrt(Box::new(pbrt::read(&path)?)))
+    }
+
+    /// Adds a pbrt scene as a group.
+    fn pbrt_scene(
+        &mut self,
+        name: &str,
+        desc: &PbrtFile,
+        scene: &throng_pbrt::Scene,
+        replacement: Option<u32>,
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
+        let path = self.source.resolve(&desc.file);
+        let contents = pbrt::Converter::new(scene, &path, &mut self.table, pbrt::upright(scene)).finish();
+        self.warnings.extend(scene.warnings.iter().chain(&contents.warnings).cloned());
+        if !scene.lights.is_empty() {
+            let line = "its lights other than shapes are left out: write them in `lights` and `environment`";
+            self.doubts.push(format!("{}: {line}", path.display()));
+        }
+        self.group(name, contents, (&path, desc.fit, replacement), place)
+    }
+
+    /// Adds the contents of a file as a group.
+    fn group(
+        &mut self,
+        name: &str,
+        mut contents: Contents,
+        (path, fit, replacement): (&Path, Option<BoxSize>, Option<u32>),
+        place: &Place,
+    ) -> Result<MeshSource, LoadError> {
         if contents.lists.first().is_none_or(Vec::is_empty) {
             let message = format!("there is nothing to see in {}", path.display());
             return Err(self.source.error(&place.key("file"), message));
@@ -429,7 +474,7 @@ impl<'a> Loader<'a> {
         if let Some(row) = replacement {
             contents.replace_materials(row);
         }
-        if let Some(size) = desc.fit {
+        if let Some(size) = fit {
             contents.transform(&self.fit(&contents.bounds(), size, place)?.transform());
         }
         let Contents { sources, lists, names, .. } = contents;
@@ -477,6 +522,7 @@ enum Parsed {
     Mesh(Box<dyn ParsedMesh>),
     Gltf { model: Box<Model>, is_shared: bool },
     Usd(Box<Stage>),
+    Pbrt(Box<throng_pbrt::Scene>),
 }
 
 fn parse_mesh(

@@ -43,6 +43,7 @@ pub fn built() -> Vec<Sample> {
     add("stage.usdc", include_bytes!("../../../../samples/stage.usdc").to_vec());
     add("stage.usdz", include_bytes!("../../../../samples/stage.usdz").to_vec());
     add("material.mtlx", include_bytes!("../../../../samples/material.mtlx").to_vec());
+    add("scene.pbrt", include_bytes!("../../../../../../crates/pbrt/tests/every.pbrt").to_vec());
     for (name, text) in VARIANTS {
         add(name, text.as_bytes().to_vec());
     }

@@ -45,6 +45,7 @@ USDC | 4 | bytes | usdc | m.usdc | check m.usdc; render m.usdc TINY; info m.usdc
 USDZ | 2 | usdz | usdz | m.usdz | check m.usdz; render m.usdz TINY
 USDZ bytes | 1 | bytes | usdz | m.usdz | check m.usdz; render m.usdz TINY
 USD in a scene | 1 | text | usda | stage.usda | check stage.ron; render stage.ron TINY
+pbrt | 3 | text | pbrt | m.pbrt | check m.pbrt; render m.pbrt TINY; info m.pbrt --json ONE
 MaterialX | 2 | text | mtlx | m.mtlx | check mtlx.ron; render mtlx.ron TINY; check mtlx.usda
 NPY table | 2 | bytes | npy | m.npy | check npy.ron; render npy.ron TINY
 CSV table | 1 | text | csv | m.csv | check csv.ron; render csv.ron TINY
