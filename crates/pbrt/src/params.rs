@@ -112,7 +112,7 @@ impl Params {
         let asked = self.asked.borrow();
         let line = |param: &Param| {
             let hint = names::hint(&param.name, asked.iter().copied());
-            let what = if asked.contains(&&*param.name) { "has another type than" } else { "is not a parameter of" };
+            let what = if asked.contains(&&*param.name) { "has the wrong type for" } else { "is not a parameter of" };
             (param.place, format!("`{}` {what} {directive}, and is left out{hint}", param.name))
         };
         self.list.iter().filter(|param| !param.used.get()).map(line).collect()
@@ -336,7 +336,7 @@ mod tests {
         let [first, second] = &params.unused("sphere")[..] else { panic!() };
         assert_eq!(first.0, (2, 2));
         assert_eq!(first.1, "`raduis` is not a parameter of sphere, and is left out; did you mean `radius`?");
-        assert!(second.1.starts_with("`radius` has another type than"), "{}", second.1);
+        assert!(second.1.starts_with("`radius` has the wrong type for"), "{}", second.1);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct Converter<'a> {
     rows: Rows<'a>,
     /// Meshes in files, by the file and whether it is reversed; None if nothing of it can be drawn.
     files: HashMap<(&'a Path, bool), Option<usize>>,
+    /// The mesh of all whole spheres.
+    sphere: Option<usize>,
     out: Contents,
 }
 
@@ -36,7 +38,7 @@ impl<'a> Converter<'a> {
     /// `file` is the main file, for messages.
     pub fn new(scene: &'a Scene, file: &'a Path, table: &'a mut Materials, outer: DAffine3) -> Self {
         let rows = Rows::new(scene, file);
-        Self { scene, outer, table, rows, files: HashMap::new(), out: Contents::default() }
+        Self { scene, outer, table, rows, files: HashMap::new(), sphere: None, out: Contents::default() }
     }
 
     /// Converts all groups.
@@ -144,7 +146,14 @@ impl<'a> Converter<'a> {
         if let ShapeKind::Ply(file) = &shape.kind {
             return Some((self.files.get(&(file.as_path(), shape.reversed)).copied()??, DAffine3::IDENTITY));
         }
-        let (source, from): (MeshSource, DAffine3) = match shapes::convert(shape) {
+        if let Some(from) = shapes::whole_sphere(shape) {
+            let sphere = *self.sphere.get_or_insert_with(|| {
+                self.out.sources.push(MeshSource::sphere("sphere", NONE));
+                self.out.sources.len() - 1
+            });
+            return Some((sphere, from));
+        }
+        let source = match shapes::convert(shape) {
             Ok(made) => made?,
             Err(message) => {
                 self.out.warnings.push(format!("{}: {message}: it is left out", shape.name));
@@ -152,7 +161,7 @@ impl<'a> Converter<'a> {
             }
         };
         self.out.sources.push(source);
-        Some((self.out.sources.len() - 1, from))
+        Some((self.out.sources.len() - 1, DAffine3::IDENTITY))
     }
 }
 

@@ -48,6 +48,9 @@ impl<'a> Rows<'a> {
 
     /// What could not be shown, one line each.
     pub fn into_warnings(mut self) -> Vec<String> {
+        let missing = self.textures.missing.iter();
+        self.warnings
+            .extend(missing.map(|file| format!("the picture {} does not exist: grey takes its place", file.display())));
         self.warnings.sort();
         self.warnings.dedup();
         self.warnings

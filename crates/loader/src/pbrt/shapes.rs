@@ -17,42 +17,37 @@ use throng_pbrt::{Curves, Points, Shape, ShapeKind, Triangles};
 use throng_scene::{Mesh, NONE, Shape as SceneShape, TriangleMesh};
 use throng_usd::{CurveBasis, CurveSet, Interpolation, Primvar, Sampled};
 
-/// A mesh, and the transform from it to the shape that it shows.
-type Placed = (MeshSource, DAffine3);
+/// The transform from the unit sphere to a shape that is a whole sphere.
+pub fn whole_sphere(shape: &Shape) -> Option<DAffine3> {
+    let ShapeKind::Sphere { radius, heights, phi_max } = shape.kind else { return None };
+    // The pole of textures is Z.
+    let turned = DAffine3::from_rotation_x(PI / 2.0);
+    let is_whole = heights == [-radius, radius] && phi_max == 360.0 && !shape.reversed;
+    is_whole.then(|| DAffine3::from_scale(DVec3::splat(f64::from(radius))) * turned)
+}
 
 /// The mesh of a shape that is in no file. None if nothing of it has an area.
 ///
 /// # Errors
 /// If it cannot be subdivided. The text is a sentence.
-pub fn convert(shape: &Shape) -> Result<Option<Placed>, String> {
+pub fn convert(shape: &Shape) -> Result<Option<MeshSource>, String> {
     let name = &shape.name;
     let made = match &shape.kind {
         ShapeKind::Mesh(mesh) => of_points(&mesh.points, mesh.triangles.clone()),
         ShapeKind::Bilinear { points, patches } => solids::bilinear(points, patches),
         ShapeKind::Loop { cage, levels } => subdivided(cage, *levels)?,
-        ShapeKind::Sphere { radius, heights, phi_max } => {
-            let is_whole = *heights == [-radius, *radius] && *phi_max == 360.0;
-            if is_whole && !shape.reversed {
-                let scale = DAffine3::from_scale(DVec3::splat(f64::from(*radius)));
-                // The pole of textures is Z.
-                let turned = DAffine3::from_rotation_x(PI / 2.0);
-                return Ok(Some((MeshSource::sphere(name, NONE), scale * turned)));
-            }
-            solids::sphere(*radius, *heights, *phi_max)
-        }
+        ShapeKind::Sphere { radius, heights, phi_max } => solids::sphere(*radius, *heights, *phi_max),
         ShapeKind::Cylinder { radius, heights, phi_max } => solids::cylinder(*radius, *heights, *phi_max),
         ShapeKind::Disk { radius, inner, height, phi_max } => solids::disk([*inner, *radius], *height, *phi_max),
         ShapeKind::Curves(own) => {
             let built = curves::build(&set(own), &curves::Look::default());
             let mesh = |shape| Mesh { name: name.clone(), shape, slot_count: 1 };
-            let source = built.shape.map(|shape| MeshSource::of_mesh(mesh(shape), vec![NONE]));
-            return Ok(source.map(|source| (source, DAffine3::IDENTITY)));
+            return Ok(built.shape.map(|shape| MeshSource::of_mesh(mesh(shape), vec![NONE])));
         }
         ShapeKind::Ply(_) => return Ok(None),
     };
     let made = oriented(made, shape.reversed);
-    let source = (!made.triangles.is_empty()).then(|| MeshSource::of_unsplit_shape(name, made, NONE));
-    Ok(source.map(|source| (source, DAffine3::IDENTITY)))
+    Ok((!made.triangles.is_empty()).then(|| MeshSource::of_unsplit_shape(name, made, NONE)))
 }
 
 /// The mesh in a file, and warnings.

@@ -1,7 +1,12 @@
 //! Textures as inputs of surfaces.
 
 use super::contents::Pictures;
+use crate::files;
 use glam::{Affine2, Mat2, Vec2};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 use throng_pbrt::{Color, Mapping, Number, Picture, Scene, TextureKind, Wrap};
 use throng_usd::{Computed, Input, Operation, Read, Source, TexelSpace, WrapMode};
 
@@ -16,13 +21,15 @@ const DOT: f32 = 0.35;
 pub struct Textures<'a> {
     scene: &'a Scene,
     pub pictures: Pictures,
+    /// Pictures that do not exist, in whose place there is grey.
+    pub missing: BTreeSet<PathBuf>,
     /// Operations left for the input that is being converted.
     left: usize,
 }
 
 impl<'a> Textures<'a> {
     pub fn new(scene: &'a Scene) -> Self {
-        Self { scene, pictures: Pictures::default(), left: 0 }
+        Self { scene, pictures: Pictures::default(), missing: BTreeSet::new(), left: 0 }
     }
 
     /// A colour. What is constant has no source.
@@ -60,7 +67,7 @@ impl<'a> Textures<'a> {
     }
 
     /// The picture of normals in a file.
-    pub fn normal(&mut self, file: &std::path::Path) -> Source {
+    pub fn normal(&mut self, file: &Path) -> Source {
         let picture = self.pictures.add(file);
         let usual = Read {
             picture,
@@ -77,7 +84,7 @@ impl<'a> Textures<'a> {
     }
 
     /// A picture as it is, times a colour.
-    pub fn tinted(&mut self, file: &std::path::Path, [r, g, b]: [f32; 3]) -> Source {
+    pub fn tinted(&mut self, file: &Path, [r, g, b]: [f32; 3]) -> Source {
         let picture = self.pictures.add(file);
         Source::Picture(Read {
             picture,
@@ -115,7 +122,11 @@ impl<'a> Textures<'a> {
                 let (a, b) = (inner(a), inner(b));
                 apply(Operation::Mix, [b, a, inner(amount)])
             }
-            TextureKind::Picture(picture) => Computed::Picture(self.read(picture)),
+            TextureKind::Picture(picture) if files::exists(&picture.file) => Computed::Picture(self.read(picture)),
+            TextureKind::Picture(picture) => {
+                self.missing.insert(picture.file.clone());
+                constant(0.5)
+            }
             TextureKind::Checkerboard { values: [a, b], uv } => {
                 let cell = apply(Operation::Floor, [coordinates(uv)]);
                 let sum = apply(Operation::Dot, [cell, Computed::Constant([1.0, 1.0, 0.0, 0.0])]);

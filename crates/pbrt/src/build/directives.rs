@@ -1,11 +1,7 @@
 //! The directives, by their names.
 
-use super::{state::*, *};
-use crate::{
-    lexer::Token,
-    scene::{Medium, Placement},
-    spectra,
-};
+use super::{state::*, values::LIQUID, *};
+use crate::{lexer::Token, scene::Placement, spectra};
 use std::rc::Rc;
 
 /// Names of directives.
@@ -294,12 +290,10 @@ impl Builder {
             self.warn(place, format!("media of the type `{kind}` are left out"));
             return Ok(());
         }
-        let medium = self.coefficients(&params, place)?;
-        let Medium { absorption, scattering, anisotropy } = medium;
-        let scale = self.state.ctm.start.matrix3.determinant().abs().cbrt().max(1e-12) as f32;
-        let scaled = |of: [f32; 3]| of.map(|x| x / scale);
+        let usual = if self.is_version_3 { LIQUID } else { ([1.0; 3], [1.0; 3]) };
+        let medium = self.coefficients(&params, usual, place)?;
+        self.take(64, place)?;
         self.named.media.insert(name, self.scene.media.len() as u32);
-        let medium = Medium { absorption: scaled(absorption), scattering: scaled(scattering), anisotropy };
         self.scene.media.push(medium);
         self.warn_of_unused(&params, "MakeNamedMedium");
         Ok(())

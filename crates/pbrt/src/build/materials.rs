@@ -1,6 +1,11 @@
 //! Materials of both versions.
 
-use super::{directives::text, shapes::is_black, values::Of, *};
+use super::{
+    directives::text,
+    shapes::is_black,
+    values::{LIQUID, Of},
+    *,
+};
 use crate::{
     scene::{Color, Hair, Layered, Medium, Number, Pigment, Remap, Roughness, Texture, TextureKind},
     spectra,
@@ -256,7 +261,7 @@ impl Builder {
                 let absorption = [0, 1, 2].map(|i| extinction[i] - scattering[i]);
                 Medium { absorption, scattering, anisotropy: params.float("g").unwrap_or(0.0).clamp(-0.99, 0.99) }
             }
-            None => self.coefficients(params, place)?,
+            None => self.coefficients(params, LIQUID, place)?,
         };
         let color = Color::Constant([1.0; 3]);
         let base = Layered { color, specular: 1.0, roughness, eta, transmission: 1.0, ..Layered::default() };

@@ -11,10 +11,7 @@ const MOST_LEVELS: i32 = 7;
 impl Builder {
     /// `Shape "sphere" ..`
     pub fn shape(&mut self, kind: &str, params: &Params, place: LineColumn) -> Result<(), Fault> {
-        let alpha = match self.number(params, "alpha") {
-            Some(alpha) => alpha,
-            None => self.number(params, "shadowalpha").unwrap_or(Number::Constant(1.0)),
-        };
+        let alpha = self.number(params, "alpha").unwrap_or(Number::Constant(1.0));
         let made = match kind {
             "trianglemesh" => self.triangles(params, place)?.map(ShapeKind::Mesh),
             "loopsubdiv" => self.cage(params, place)?,
@@ -27,7 +24,11 @@ impl Builder {
                 return Ok(());
             }
         };
-        params.ignore(&["shadowalpha", "S", "faceIndices", "splitdepth", "emissionfilename"]);
+        if params.has("shadowalpha") {
+            params.ignore(&["shadowalpha"]);
+            self.warn(place, "opacity for shadows alone is left out");
+        }
+        params.ignore(&["S", "faceIndices", "splitdepth", "emissionfilename"]);
         self.warn_of_unused(params, &format!("shape `{kind}`"));
         let Some(made) = made else { return Ok(()) };
         let in_object = self.groups.len() > 1;

@@ -11,6 +11,9 @@ use std::io::Read;
 /// Length in bytes of a file with a spectrum at most.
 const LONGEST_SPECTRUM: u64 = 1 << 20;
 
+/// Absorption and scattering of a usual liquid, per millimetre: pbrt's defaults, but for media of version 4.
+pub const LIQUID: ([f32; 3], [f32; 3]) = ([0.0011, 0.0024, 0.014], [2.55, 3.21, 3.77]);
+
 /// What a spectrum is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
@@ -123,21 +126,23 @@ impl Builder {
         self.of_pairs(pairs, of)
     }
 
-    /// Coefficients of a homogeneous medium.
+    /// Coefficients of a homogeneous medium. The usual ones are those of absorption and scattering.
     ///
     /// # Errors
     /// As [`Self::spectrum`].
-    pub fn coefficients(&mut self, params: &Params, place: LineColumn) -> Result<Medium, Fault> {
-        // Those of a general medium, per millimetre, which is pbrt's default.
-        const ABSORPTION: [f32; 3] = [0.0011, 0.0024, 0.014];
-        const SCATTERING: [f32; 3] = [2.55, 3.21, 3.77];
+    pub fn coefficients(
+        &mut self,
+        params: &Params,
+        usual: ([f32; 3], [f32; 3]),
+        place: LineColumn,
+    ) -> Result<Medium, Fault> {
         if let Some(preset) = params.text("preset").or_else(|| params.text("name")) {
             let preset = preset.to_owned();
             self.warn(place, format!("the measured medium `{preset}` is shown as a usual one"));
         }
         let scale = params.float("scale").unwrap_or(1.0);
-        let absorption = self.spectrum(params, "sigma_a", Of::Surface)?.unwrap_or(ABSORPTION);
-        let scattering = self.spectrum(params, "sigma_s", Of::Surface)?.unwrap_or(SCATTERING);
+        let absorption = self.spectrum(params, "sigma_a", Of::Surface)?.unwrap_or(usual.0);
+        let scattering = self.spectrum(params, "sigma_s", Of::Surface)?.unwrap_or(usual.1);
         let positive = |of: [f32; 3]| of.map(|x| (x * scale).clamp(0.0, 1e12));
         if self.spectrum(params, "Le", Of::Light)?.is_some_and(|light| light != [0.0; 3]) {
             self.warn(place, "light that a medium emits is left out");

@@ -35,7 +35,7 @@ use std::{
 use throng_base::math::Aabb;
 use throng_scene::{
     Material, Mesh, NONE, Scene, Shape, TriangleMesh,
-    desc::{BoxSize, CurvesFile, Fur, GltfFile, MaterialDesc, MeshDesc, MeshFile, PbrtFile, SceneFile, UsdFile},
+    desc::{BoxSize, CurvesFile, Fur, GltfFile, MaterialDesc, MeshDesc, MeshFile, SceneFile, UsdFile},
     rig::Clip,
 };
 use throng_usd::{Stage, StageOptions};
@@ -127,7 +127,7 @@ impl<'a> Loader<'a> {
                 MeshDesc::File(mesh) => self.mesh_file(mesh, &all.key(name)),
                 MeshDesc::Gltf(gltf) => self.gltf(gltf, &all.key(name)),
                 MeshDesc::Usd(usd) => self.usd(usd, &all.key(name)),
-                MeshDesc::Pbrt(pbrt) => self.pbrt(pbrt, &all.key(name)),
+                MeshDesc::Pbrt(pbrt) => self.pbrt(&pbrt.file, &all.key(name)),
                 _ => Ok(Parsed::Nothing),
             };
             if parsed.is_err() {
@@ -290,7 +290,7 @@ impl<'a> Loader<'a> {
             }
             (MeshDesc::Pbrt(desc), Parsed::Pbrt(scene)) => {
                 let replacement = self.replacement(desc.material.as_deref(), rows, place)?;
-                self.pbrt_scene(name, desc, &scene, replacement, place)?
+                self.pbrt_scene(name, (&desc.file, desc.fit), (&scene, replacement), place)?
             }
             (MeshDesc::Triangles(mesh), _) => {
                 self.check_triangles(mesh, place)?;
@@ -431,8 +431,8 @@ impl<'a> Loader<'a> {
         self.group(name, contents, (&path, desc.fit, replacement), place)
     }
 
-    fn pbrt(&self, desc: &PbrtFile, place: &Place) -> Result<Parsed, LoadError> {
-        let path = self.source.resolve(&desc.file);
+    fn pbrt(&self, file: &str, place: &Place) -> Result<Parsed, LoadError> {
+        let path = self.source.resolve(file);
         if !pbrt::is_scene(&path) || !crate::files::exists(&path) {
             let message = format!("the scene {} is no .pbrt file that exists: check the path", path.display());
             return Err(self.source.error(&place.key("file"), message));
@@ -444,19 +444,18 @@ impl<'a> Loader<'a> {
     fn pbrt_scene(
         &mut self,
         name: &str,
-        desc: &PbrtFile,
-        scene: &throng_pbrt::Scene,
-        replacement: Option<u32>,
+        (file, fit): (&str, Option<BoxSize>),
+        (scene, replacement): (&throng_pbrt::Scene, Option<u32>),
         place: &Place,
     ) -> Result<MeshSource, LoadError> {
-        let path = self.source.resolve(&desc.file);
+        let path = self.source.resolve(file);
         let contents = pbrt::Converter::new(scene, &path, &mut self.table, pbrt::upright(scene)).finish();
         self.warnings.extend(scene.warnings.iter().chain(&contents.warnings).cloned());
         if !scene.lights.is_empty() {
             let line = "its lights other than shapes are left out: write them in `lights` and `environment`";
             self.doubts.push(format!("{}: {line}", path.display()));
         }
-        self.group(name, contents, (&path, desc.fit, replacement), place)
+        self.group(name, contents, (&path, fit, replacement), place)
     }
 
     /// Adds the contents of a file as a group.
