@@ -4,7 +4,7 @@ use super::{values::Of, *};
 use crate::scene::{Emission, Light, LightKind};
 use std::f32::consts::PI;
 
-const KINDS: &str = "infinite distant point spot goniometric projection exinfinite goniometer";
+const KINDS: &str = "infinite distant point spot goniometric projection";
 
 impl Builder {
     /// `LightSource "point" ..`
@@ -13,7 +13,7 @@ impl Builder {
         let scale = self.scale(params)?;
         let from = params.triple("from")?.unwrap_or_default();
         let made = match kind {
-            "infinite" | "exinfinite" => self.infinite(params, scale, place)?,
+            "infinite" => self.infinite(params, scale, place)?,
             "distant" => {
                 let radiance = self.emitted(params, "L", scale)?;
                 let to = params.triple("to")?.unwrap_or([0.0, 0.0, 1.0]);
@@ -23,7 +23,7 @@ impl Builder {
                 };
                 LightKind::Distant { irradiance, direction: [0, 1, 2].map(|i| from[i] - to[i]) }
             }
-            "point" | "goniometric" | "goniometer" => {
+            "point" | "goniometric" => {
                 if kind != "point" {
                     params.ignore(&["filename", "mapname"]);
                     self.warn(place, "a goniometric light is shown as a point light");

@@ -57,7 +57,7 @@ pub use fur::{Fur, FurRules, FurWind, StrandProfile};
 pub use light::{DiscLight, LightDesc, PointLight, RectangleLight, SpotLight, SunLight};
 pub use material::*;
 pub use mesh::{
-    GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, Purpose, Subdivision, SubdivisionScheme, UsdFile,
+    GltfFile, MOST_SUBDIVISION, MeshDesc, MeshFile, PbrtFile, Purpose, Subdivision, SubdivisionScheme, UsdFile,
 };
 pub use motion::{
     BendDesc, Bob, Clip, EaseDesc, FollowDesc, KeyframeDesc, Keyframes, MotionDesc, PartDesc, PhaseDesc, RandomPhase,
