@@ -84,6 +84,9 @@ def Scope "Cameras"
 }
 "#;
 
+/// A scene of pbrt.
+const PBRT: &str = r#"LookAt 0 0 5 0 0 0 0 1 0 Camera "perspective" WorldBegin LightSource "infinite" Shape "sphere""#;
+
 /// Frames of commands whose output later commands use.
 const FRAMES: [(&str, &str); 1] = [("--layers albedo,normal,motion,variance", "40-60")];
 
@@ -342,6 +345,7 @@ fn furnish(folder: &Path) {
     fs::write(folder.join("wood.mtlx"), WOOD).unwrap();
     fs::write(folder.join("scene.glb"), animated()).unwrap();
     fs::write(folder.join("stage.usda"), STAGE).unwrap();
+    fs::write(folder.join("scene.pbrt"), PBRT).unwrap();
     fs::write(folder.join("transforms.json"), TRANSFORMS).unwrap();
     fs::create_dir(folder.join("colmap")).unwrap();
     fs::write(folder.join("colmap/cameras.txt"), "1 PINHOLE 32 18 30 30 16 9\n").unwrap();
