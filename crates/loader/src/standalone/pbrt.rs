@@ -31,7 +31,8 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&File)) -> 
     let Contents { sources, mut lists, names, warnings } = Converter::new(&file, path, &mut table, outer).finish();
     let top = std::mem::take(&mut lists[0]);
     if top.is_empty() {
-        return Err(LoadError::file(path, "there is nothing to see: no shape of it can be drawn"));
+        let why = warnings.first().map_or("no shape of it can be drawn", String::as_str);
+        return Err(LoadError::file(path, format!("there is nothing to see: {why}")));
     }
     let mut scene = Scene { settings: settings(options), ..Scene::default() };
     let (source, no_file) = (Source { path: path.into(), ..Source::default() }, SceneFile::default());
