@@ -110,10 +110,13 @@ impl Params {
     /// One line for each parameter that was not asked for, with its place.
     pub fn unused(&self, directive: &str) -> Vec<(LineColumn, String)> {
         let asked = self.asked.borrow();
-        let line = |param: &Param| {
-            let hint = names::hint(&param.name, asked.iter().copied());
-            let what = if asked.contains(&&*param.name) { "has the wrong type for" } else { "is not a parameter of" };
-            (param.place, format!("`{}` {what} {directive}, and is left out{hint}", param.name))
+        let line = |param: &Param| match asked.contains(&&*param.name) {
+            true => (param.place, format!("`{}` has the wrong type for {directive}, and is left out", param.name)),
+            false => {
+                let hint = names::hint(&param.name, asked.iter().copied());
+                let what = format!("`{}` is not a parameter of {directive}, and is left out{hint}", param.name);
+                (param.place, what)
+            }
         };
         self.list.iter().filter(|param| !param.used.get()).map(line).collect()
     }
@@ -156,9 +159,10 @@ impl Params {
         }
     }
 
-    /// The first integer of a parameter.
+    /// The first integer of a parameter, which may also be written as a float.
     pub fn integer(&self, name: &'static str) -> Option<i32> {
-        self.integers(name)?.first().copied()
+        let value = self.float(name)?;
+        (value.fract() == 0.0 && value.abs() < 1e9).then_some(value as i32)
     }
 
     /// A boolean.

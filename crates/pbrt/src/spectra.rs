@@ -80,6 +80,13 @@ pub fn named(name: &str) -> Option<Rgb> {
     NAMED.iter().find(|(own, _)| *own == name).map(|(_, value)| *value)
 }
 
+/// The spectrum that a file of version 3's scenes has, such as `spds/Au.eta.spd`.
+pub fn of_file(name: &str) -> Option<Rgb> {
+    let name = name.rsplit('/').next()?.strip_suffix(".spd")?;
+    let (metal, kind) = name.split_once('.')?;
+    named(&format!("metal-{metal}-{kind}"))
+}
+
 /// The names of all named spectra but illuminants.
 pub fn names() -> [&'static str; 24] {
     NAMED.map(|(name, _)| name)
@@ -192,5 +199,6 @@ mod tests {
         near(from_space(2, [1.0; 3]), [1.0; 3], 1e-4);
         near(from_space(3, [1.0; 3]), [1.0; 3], 1e-4);
         assert!(named("metal-Xx-eta").is_none());
+        assert_eq!(of_file("spds/Au.eta.spd"), named("metal-Au-eta"));
     }
 }

@@ -206,7 +206,7 @@ fn consecutive_curves_are_one_shape() {
 #[test]
 fn lights_cameras_and_media_are_read() {
     let scene = scene(
-        "Film \"rgb\" \"integer xresolution\" 200 \"integer yresolution\" 100 \"float iso\" 200
+        "Film \"rgb\" \"float xresolution\" 200 \"integer yresolution\" 100 \"float iso\" 200
         MakeNamedMedium \"fog\" \"string type\" \"homogeneous\" \"rgb sigma_a\" [ 1 2 3 ] \"rgb sigma_s\" [ 0 0 0 ] \"float scale\" 2
         MediumInterface \"\" \"fog\" LookAt 0 0 5 0 0 0 0 1 0 Camera \"perspective\" \"float fov\" 40 Integrator \"path\" \"integer maxdepth\" 7
         WorldBegin LightSource \"infinite\" \"blackbody L\" 6500 \"float scale\" 2
@@ -252,7 +252,7 @@ fn the_menger_sponge_takes_the_memory_of_its_levels() {
 fn public_scenes_are_read_without_warnings() {
     if let Some(path) = public("veach-ajar/scene-v4.pbrt") {
         let scene = read(&path).unwrap();
-        assert_eq!((scene.groups[0].items.len(), scene.materials.len()), (21, 14));
+        assert_eq!((scene.groups[0].items.len(), scene.materials.len()), (22, 14));
         assert_eq!(scene.warnings, [""; 0]);
     }
     if let Some(path) = public("killeroo-v3/killeroo-simple.pbrt") {

@@ -111,6 +111,9 @@ impl Builder {
         let mut text = String::new();
         let opened = throng_base::files::open_regular(&path);
         let read = opened.and_then(|(file, _)| file.take(LONGEST_SPECTRUM).read_to_string(&mut text));
+        if let Some(known) = spectra::of_file(name).filter(|_| read.is_err()) {
+            return known;
+        }
         if read.is_err() {
             self.warn_of_unknown(place, ("spectrum or file", name), &spectra::names().join(" "), "0.5 is used");
             return [0.5; 3];
