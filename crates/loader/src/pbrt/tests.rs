@@ -109,10 +109,10 @@ fn lights_keep_their_brightness() {
         LightSource \"spot\" \"rgb I\" [ 3 3 3 ] AreaLightSource \"diffuse\" \"rgb L\" [ 5 6 7 ] Shape \"disk\"
         AreaLightSource \"diffuse\" \"float power\" 10 Shape \"sphere\" \"float radius\" 2",
     );
-    assert!(
-        matches!(scene.lights[0], Light::Sun { direction: Vec3::Y, irradiance, .. } if irradiance == Vec3::splat(2.0))
-    );
-    assert!(matches!(scene.lights[1], Light::Spot { intensity, .. } if intensity == Vec3::splat(3.0)));
+    let Light::Sun { direction, irradiance, .. } = scene.lights[0] else { panic!() };
+    assert_eq!((direction, irradiance), (Vec3::Y, Vec3::splat(2.0)));
+    let Light::Spot { intensity, .. } = scene.lights[1] else { panic!() };
+    assert_eq!(intensity, Vec3::splat(3.0));
     let lamps: Vec<_> = scene.materials.iter().filter(|material| material.emission != Vec3::ZERO).collect();
     assert_eq!((lamps[0].emission, lamps[0].one_sided), (Vec3::new(5.0, 6.0, 7.0), true));
     let expected = 10.0 / (16.0 * std::f32::consts::PI * std::f32::consts::PI);
