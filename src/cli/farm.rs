@@ -4,11 +4,11 @@ use super::{
     Exit, UsageError, console,
     help::shell,
     render::{Planned, RenderArgs},
-    resume,
 };
 use crate::farm::{Flag, Job, JobError, Role, Template};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 use std::ffi::{OsStr, OsString};
+use throng_base::quoting;
 use throng_loader::options::EnvironmentChoice;
 use throng_scene::PixelFilter;
 use throng_settings::BackgroundChoice;
@@ -126,7 +126,7 @@ impl FarmArgs {
 fn missing_defaults(elsewhere: &[(String, String)], last_step: &str) -> String {
     let given = elsewhere.iter().map(|(name, path)| {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-        format!(" -p {}", resume::quote(format!("{name}={}", path.display()).as_ref()))
+        format!(" -p {}", quoting::any_for_user(format!("{name}={}", path.display()).as_ref()))
     });
     format!(
         "Templates have no default for what is outside of their folder: give it to the engine\n\

@@ -6,13 +6,12 @@ use super::{
     console,
     model::{ModelInfo, ModelText},
     pbrt::PbrtInfo,
-    resume,
     stage::StageInfo,
 };
 use anyhow::Context;
 use serde::Serialize;
 use std::{fmt, sync::Arc};
-use throng_base::files;
+use throng_base::{files, quoting};
 use throng_device::{Device, start_threads};
 use throng_loader::Inspected;
 use throng_picture::aov::cryptomatte;
@@ -181,7 +180,7 @@ impl InfoArgs {
         if let Some(file) = files.iter().find(|file| file.path.to_str().is_none()) {
             anyhow::bail!(
                 "the name {} is not UTF-8, and JSON is text: rename it",
-                resume::quote(file.path.as_os_str())
+                quoting::any_for_user(file.path.as_os_str())
             );
         }
         console::print(&serde_json::to_string_pretty(&files).context("cannot write the list as JSON")?)?;

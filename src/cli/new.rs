@@ -1,11 +1,11 @@
 //! `throng new`: writes a starter scene.
 
-use super::{Exit, console, resume};
+use super::{Exit, console};
 use std::{
     io::{ErrorKind, Write},
     path::{Path, PathBuf},
 };
-use throng_base::{choice::choice, disk, flags};
+use throng_base::{choice::choice, disk, flags, quoting};
 use throng_output::OutputError;
 
 choice! {
@@ -73,7 +73,7 @@ impl NewArgs {
 fn as_argument(path: &Path) -> String {
     let is_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
     let path = if is_flag { Path::new(".").join(path) } else { path.to_owned() };
-    resume::quote(path.as_os_str())
+    quoting::any_for_user(path.as_os_str())
 }
 
 /// Writes a new file. If writing fails, the incomplete file is removed.

@@ -1,11 +1,11 @@
 //! The command line that continues a run where it stopped.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use throng_base::quoting;
 
 const FLAG: &str = "--skip-existing";
 
-/// The given command line, quoted for a POSIX shell. `keep`: add `--skip-existing`, because frames have files.
+/// The given command line, quoted for the user's shell. `keep`: add `--skip-existing`, because frames have files.
 pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> String {
     let mut args: Vec<OsString> = args.into_iter().collect();
     if keep && !args.iter().any(|arg| arg == FLAG) {
@@ -13,26 +13,8 @@ pub fn command_line(args: impl IntoIterator<Item = OsString>, keep: bool) -> Str
         let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
         args.insert(end, FLAG.into());
     }
-    let quoted: Vec<String> = args.iter().map(|arg| quote(arg)).collect();
+    let quoted: Vec<String> = args.iter().map(|arg| quoting::any_for_user(arg)).collect();
     quoted.join(" ")
-}
-
-/// Quotes a word for a POSIX shell. Names with control characters or invalid UTF-8 require bash or a compatible shell.
-pub fn quote(arg: &OsStr) -> String {
-    match arg.to_str() {
-        Some(text) if !text.contains(char::is_control) => quoting::quote(text),
-        _ => quote_bytes(arg.as_encoded_bytes()),
-    }
-}
-
-/// Quotes control characters and names that are not UTF-8 as `$'…'`.
-fn quote_bytes(bytes: &[u8]) -> String {
-    let escape = |&b: &u8| match b {
-        b'\'' | b'\\' => format!("\\{}", b as char),
-        b' '..=b'~' => (b as char).to_string(),
-        _ => format!("\\{b:03o}"),
-    };
-    format!("$'{}'", bytes.iter().map(escape).collect::<String>())
 }
 
 #[cfg(test)]
@@ -57,16 +39,8 @@ mod tests {
     }
 
     #[test]
-    fn arguments_are_quoted_where_a_shell_would_take_them_apart() {
-        let quoted = line(&["t", "", "a b", "it's", "####.png", "{frame}", "a\nb\\"]);
-        assert_eq!(quoted, r"t '' 'a b' 'it'\''s' '####.png' '{frame}' $'a\012b\\' --skip-existing");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn names_that_are_not_utf8_survive() {
-        use std::os::unix::ffi::OsStrExt;
-        let name = OsStr::from_bytes(b"a\xff'.ron").to_owned();
-        assert_eq!(command_line([name], true), r"$'a\377\'.ron' --skip-existing");
+    fn arguments_are_quoted() {
+        let quoted = if cfg!(windows) { "\"a b\"" } else { "'a b'" };
+        assert_eq!(line(&["t", "a b"]), format!("t {quoted} --skip-existing"));
     }
 }

@@ -1,6 +1,6 @@
-//! `throng --version`; with `--verbose`, also build information and available devices.
+//! `throng --version`; with `--verbose`, also build information, available devices, and what the system cannot do.
 
-use super::{Exit, console};
+use super::{Exit, console, interrupt};
 use std::env::consts::{ARCH, OS};
 use throng_base::memory;
 use throng_device::{self as device, DeviceChoice, cuda};
@@ -17,6 +17,7 @@ pub fn print(verbose: bool) -> anyhow::Result<Exit> {
             Ok(gpus) => lines.extend(gpus.iter().map(describe)),
             Err(reason) => lines.push(format!("no cuda: {reason}; {}", reason.advice())),
         }
+        lines.extend(interrupt::CANNOT.map(str::to_owned));
     }
     console::print(&lines.join("\n"))?;
     Ok(Exit::Done)

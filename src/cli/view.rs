@@ -3,7 +3,7 @@
 use super::{
     Exit,
     args::{DeviceArgs, TreeArgs, warn_of_trees},
-    console, program, shipped,
+    console, interrupt, program, shipped,
 };
 use anyhow::Context;
 use clap::{
@@ -65,7 +65,7 @@ pub struct PreviewArgs {
 
 impl PreviewArgs {
     pub fn run(self) -> anyhow::Result<Exit> {
-        end_at_once_when_told()?;
+        interrupt::end_at_once()?;
         let device = self.device.open(false, console::note)?;
         let trees = self.trees.open()?.remembering();
         let options = PictureOptions {
@@ -123,22 +123,11 @@ fn what_follows() -> impl Fn(&str) -> Takes {
     }
 }
 
-/// Lets signals end the process immediately. No work can be lost, because files are written completely or not at all.
-fn end_at_once_when_told() -> anyhow::Result<()> {
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        // SAFETY: the handler only calls `_exit`, which signal handlers may do.
-        let registered =
-            unsafe { signal_hook::low_level::register(signal, || signal_hook::low_level::exit(Exit::Done as i32)) };
-        registered.context("cannot catch Ctrl-C")?;
-    }
-    Ok(())
-}
-
 /// Whether this machine has a desktop session.
 fn has_desktop() -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
-    !is_remote && (cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
+    !is_remote && (cfg!(any(target_os = "macos", windows)) || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"))
 }
 
 /// Opens a link in the browser. The link is passed in a file that only its owner can read, because command lines of processes are public.
@@ -147,9 +136,14 @@ fn open(link: &str) -> io::Result<()> {
     let folder = runtime.unwrap_or_else(env::temp_dir);
     let mut file = tempfile::Builder::new().prefix("throng-view-").suffix(".html").tempfile_in(folder)?;
     writeln!(file, "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>throng</title>")?;
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut command = Command::new(opener);
-    command.arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let opener: &[&str] = match env::consts::OS {
+        "macos" => &["open"],
+        // Unlike `start` of cmd, it does not interpret its argument.
+        "windows" => &["rundll32", "url.dll,FileProtocolHandler"],
+        _ => &["xdg-open"],
+    };
+    let mut command = Command::new(opener[0]);
+    command.args(&opener[1..]).arg(file.path()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn()?;
     let remove = move || {
         thread::sleep(OPENING);

@@ -1,6 +1,11 @@
 //! File operations: opening files without blocking, and testing whether two names refer to one file.
 
-use crate::{disk, sync::lock};
+pub use crate::system::{os_string, read_exact_at, without_waiting};
+use crate::{
+    disk,
+    sync::lock,
+    system::{self, FileNumbers},
+};
 use std::{
     collections::BTreeMap,
     ffi::OsString,
@@ -28,16 +33,9 @@ pub fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, metadata.len()))
 }
 
-/// Makes opening a pipe return at once, even without a process at its other end.
-pub fn without_waiting(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
-    options
-}
-
-/// Whether `path` still names an open file. On systems other than Unix, whether `path` exists.
+/// Whether `path` still names an open file.
 pub fn is_at(file: &File, path: &Path) -> bool {
-    if cfg!(unix) { FileId::of_file(file).is_ok_and(|id| id == FileId::of(path)) } else { path.exists() }
+    FileId::of_file(file).is_ok_and(|id| id == FileId::of(path))
 }
 
 /// Reads a regular file, up to the length that it had when it was opened.
@@ -52,30 +50,6 @@ pub fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Fills `to` with the bytes at `offset`. May be called from several threads at once.
-///
-/// # Errors
-/// Errors of reading; [`ErrorKind::UnexpectedEof`] if the file is too short.
-#[cfg(unix)]
-pub fn read_exact_at(file: &File, to: &mut [u8], offset: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, to, offset)
-}
-
-/// Windows version of the function above.
-#[cfg(windows)]
-pub fn read_exact_at(file: &File, mut to: &mut [u8], mut offset: u64) -> io::Result<()> {
-    while !to.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, to, offset)? {
-            0 => return Err(ErrorKind::UnexpectedEof.into()),
-            read => {
-                to = &mut to[read..];
-                offset += read as u64;
-            }
-        }
-    }
-    Ok(())
-}
-
 fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
@@ -83,24 +57,13 @@ fn check_regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_file() { Ok(()) } else { Err(io::Error::new(ErrorKind::InvalidInput, "this is not a regular file")) }
 }
 
-/// Creates a name from bytes of [`std::ffi::OsStr::as_encoded_bytes`], which must only have been cut at ASCII characters.
-pub fn os_string(bytes: &[u8]) -> OsString {
-    #[cfg(unix)]
-    {
-        std::os::unix::ffi::OsStringExt::from_vec(bytes.to_owned())
-    }
-    #[cfg(not(unix))]
-    {
-        String::from_utf8_lossy(bytes).into_owned().into()
-    }
-}
-
-/// Converts a name to a single path component: separators become `_`, and so do the dots of `.` and `..`.
+/// Converts a name to a single path component: separators become `_`, and so do the dots of `.` and `..`. On Windows, so do characters that
+/// file names must not contain; names of devices get a `_` in front.
 pub fn as_file_name(name: &str) -> String {
     match name {
         "" => "_".to_owned(),
         "." | ".." => "_".repeat(name.len()),
-        _ => name.replace(|c| std::path::is_separator(c) || c == '\0', "_"),
+        _ => system::allowed(name.replace(|c| std::path::is_separator(c) || c == '\0', "_")),
     }
 }
 
@@ -117,19 +80,17 @@ pub fn is_special(path: &Path) -> bool {
 /// The identity of a file, which is equal for all of its names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FileId {
-    /// An existing file, by its device and inode numbers.
-    #[cfg(unix)]
-    Existing(u64, u64),
-    /// A file that does not exist yet, or on a system without these numbers: its path without links.
+    /// An existing file.
+    Existing(FileNumbers),
+    /// A file that does not exist yet: its path without links.
     Place(PathBuf),
 }
 
 impl FileId {
     /// The identity of the file at `path` after following links, or of the file that would be created there.
     pub fn of(path: &Path) -> Self {
-        #[cfg(unix)]
-        if let Ok(found) = disk::metadata(path) {
-            return Self::of_metadata(&found);
+        if let Ok(numbers) = disk::numbers(path) {
+            return Self::Existing(numbers);
         }
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let mut rest: Vec<OsString> = Vec::new();
@@ -137,21 +98,17 @@ impl FileId {
             if let Ok(real) = folder.canonicalize() {
                 return Self::Place(rest.iter().rev().fold(real, |path, name| path.join(name)));
             }
-            rest.extend(folder.file_name().map(ToOwned::to_owned));
+            rest.extend(folder.file_name().map(system::compared));
         }
         Self::Place(absolute)
     }
 
     /// The identity of an open file, regardless of its current name.
-    #[cfg(unix)]
+    ///
+    /// # Errors
+    /// If the system does not tell.
     pub fn of_file(file: &File) -> io::Result<Self> {
-        Ok(Self::of_metadata(&file.metadata()?))
-    }
-
-    #[cfg(unix)]
-    fn of_metadata(metadata: &Metadata) -> Self {
-        use std::os::unix::fs::MetadataExt;
-        Self::Existing(metadata.dev(), metadata.ino())
+        system::numbers(file).map(Self::Existing)
     }
 }
 
@@ -264,7 +221,7 @@ mod tests {
             ("", "_"),
             ("a/../b", "a_.._b"),
             ("/etc", "_etc"),
-            ("...", "..."),
+            ("...a", "...a"),
             ("a.b", "a.b"),
         ] {
             assert_eq!(as_file_name(name), file);
@@ -287,7 +244,6 @@ mod tests {
         assert_eq!(ours, expected);
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_has_one_identity_whatever_its_names() {
         let dir = tempfile::tempdir().unwrap();
@@ -295,12 +251,38 @@ mod tests {
         fs::create_dir(at("folder")).unwrap();
         fs::write(at("a"), "").unwrap();
         fs::hard_link(at("a"), at("b")).unwrap();
-        std::os::unix::fs::symlink("../a", at("folder/c")).unwrap();
-        std::os::unix::fs::symlink("folder", at("same")).unwrap();
-        for name in ["b", "folder/c", "same/c", "folder/../a"] {
+        for name in ["b", "folder/../a"] {
             assert_eq!(FileId::of(&at(name)), FileId::of(&at("a")), "{name}");
         }
         assert_ne!(FileId::of(&at("a")), FileId::of(&at("folder")));
+        assert_ne!(FileId::of(&at("folder/x/new")), FileId::of(&at("folder/new")));
+    }
+
+    #[test]
+    fn an_open_file_is_told_from_another_that_took_its_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let [a, b] = ["a", "b"].map(|name| dir.path().join(name));
+        fs::write(&a, "").unwrap();
+        let file = File::open(&a).unwrap();
+        assert!(is_at(&file, &a));
+        fs::rename(&a, &b).unwrap();
+        fs::write(&a, "").unwrap();
+        assert!(is_at(&file, &b) && !is_at(&file, &a));
+        assert!(!is_at(&file, &dir.path().join("gone")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_lead_to_one_identity() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir(at("folder")).unwrap();
+        fs::write(at("a"), "").unwrap();
+        std::os::unix::fs::symlink("../a", at("folder/c")).unwrap();
+        std::os::unix::fs::symlink("folder", at("same")).unwrap();
+        for name in ["folder/c", "same/c"] {
+            assert_eq!(FileId::of(&at(name)), FileId::of(&at("a")), "{name}");
+        }
         let new = FileId::of(&at("folder/x/new"));
         assert_eq!(FileId::of(&at("same/x/new")), new);
         assert_ne!(FileId::of(&at("same/new")), new);

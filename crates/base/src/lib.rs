@@ -13,3 +13,4 @@ pub mod math;
 pub mod memory;
 pub mod quoting;
 pub mod sync;
+pub mod system;

@@ -1,29 +1,19 @@
 //! Memory of this machine, and memory in use by this process.
 
-use std::{fs, io, sync::LazyLock};
+use crate::system;
+use std::{io, sync::LazyLock};
 
 /// Bytes of memory of this machine, or the container's limit if that is less; `None` if the system does not report it. Includes memory in use by
 /// other processes, because it is unknown whether they will release it in time.
 pub fn total_bytes() -> Option<u64> {
     // Cached, because it is needed for every frame that is written.
-    static TOTAL: LazyLock<Option<u64>> = LazyLock::new(read_total_bytes);
+    static TOTAL: LazyLock<Option<u64>> = LazyLock::new(system::total_bytes);
     *TOTAL
-}
-
-fn read_total_bytes() -> Option<u64> {
-    let machine = parse_meminfo(&fs::read_to_string("/proc/meminfo").ok()?)?;
-    let container = fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
-    let limit = container.and_then(|text| text.trim().parse().ok());
-    Some(limit.map_or(machine, |limit| machine.min(limit)))
 }
 
 /// Resident bytes of this process; `None` if the system does not report them.
 pub fn resident_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    // SAFETY: only queries a number.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    pages.checked_mul(page.try_into().ok()?)
+    system::resident_bytes()
 }
 
 /// Stack size in bytes of a thread that does not set its own.
@@ -31,32 +21,21 @@ pub const THREAD_STACK: usize = 2 << 20;
 /// Bytes that a thread needs in addition to its stack: for the stack of its signal handlers, and for the C library.
 const BESIDE_STACK: usize = 256 << 10;
 
-/// Checks that `count` more threads with stacks of `stack` bytes fit into this process's memory limit (`ulimit -v`). Without enough room, a starting
+/// Checks that `count` more threads with stacks of `stack` bytes fit into this process's memory limit (`ulimit -v`, or the limit of its job object on Windows). Without enough room, a starting
 /// thread would end the process before an error can be reported.
 ///
 /// # Errors
 /// If the threads do not fit.
-#[cfg(unix)]
 pub fn check_room_for_threads(count: usize, stack: usize) -> io::Result<()> {
     let bytes = (count + 1) * (stack + BESIDE_STACK);
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
-    // SAFETY: creates and removes a new mapping that is not used by anything else.
-    unsafe {
-        let room = libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0);
-        if room == libc::MAP_FAILED {
-            return Err(io::Error::other(format!(
-                "{count} more would need {} more memory than this process may have; allow it more (ulimit -v)",
-                describe(bytes as u64)
-            )));
-        }
-        libc::munmap(room, bytes);
+    if system::has_room(bytes) {
+        return Ok(());
     }
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub fn check_room_for_threads(_: usize, _: usize) -> io::Result<()> {
-    Ok(())
+    Err(io::Error::other(format!(
+        "{count} more would need {} more memory than this process may have; allow it more ({})",
+        describe(bytes as u64),
+        system::MORE_MEMORY
+    )))
 }
 
 /// Maximum number of bytes of memory for decoding files of `held` bytes in total.
@@ -79,12 +58,6 @@ pub fn describe(bytes: u64) -> String {
     };
     let decimals = usize::from(size < 100.0);
     format!("{size:.decimals$} {unit}")
-}
-
-fn parse_meminfo(text: &str) -> Option<u64> {
-    let rest = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kibibytes: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
 }
 
 #[cfg(test)]
@@ -115,13 +88,5 @@ mod tests {
         if let (Some(resident), Some(total)) = (resident_bytes(), total_bytes()) {
             assert!(resident > 1 << 20 && resident < total, "{resident} of {total}");
         }
-    }
-
-    #[test]
-    fn meminfo_is_read_in_kibibytes() {
-        let text = "MemTotal:       24644156 kB\nMemFree:        123 kB\n";
-        assert_eq!(parse_meminfo(text), Some(24_644_156 * 1024));
-        assert_eq!(parse_meminfo("MemFree: 1 kB"), None);
-        assert_eq!(parse_meminfo("MemTotal: lots"), None);
     }
 }

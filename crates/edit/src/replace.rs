@@ -5,7 +5,7 @@ use std::{
     io::{self, ErrorKind, Seek, Write},
     path::Path,
 };
-use throng_base::files::read_regular;
+use throng_base::{files::read_regular, system};
 use throng_output::{OutputError, PartialFile};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -54,7 +54,7 @@ fn try_to_replace(path: &Path, text: &[u8], expected: Option<u128>) -> io::Resul
     let mut file = part.file();
     file.write_all(text)?;
     let keeps_all = match &found {
-        Some(found) => !has_other_names(found) && take_over(file, found).is_ok(),
+        Some(found) => !system::has_other_names(path) && take_over(file, found).is_ok(),
         None => true,
     };
     if !keeps_all {
@@ -65,16 +65,6 @@ fn try_to_replace(path: &Path, text: &[u8], expected: Option<u128>) -> io::Resul
         Some(path) => hash_of(path).is_ok_and(|found| found.is_some() && found == expected),
         None => expected.is_none(),
     })
-}
-
-#[cfg(unix)]
-fn has_other_names(found: &Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(found) > 1
-}
-
-#[cfg(not(unix))]
-fn has_other_names(_: &Metadata) -> bool {
-    false
 }
 
 /// Sets the owner and the permissions of a new file to those of another.
@@ -147,7 +137,6 @@ mod tests {
         assert!(replace(&path, "three", None).unwrap() && path.exists());
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_with_two_names_keeps_both() {
         let (folder, path, expected) = file("a long first text");
@@ -159,13 +148,13 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "two");
     }
 
-    #[cfg(unix)]
     #[test]
     fn a_file_that_is_marked_read_only_is_told_apart() {
-        use std::os::unix::fs::PermissionsExt;
         let (_folder, path, _) = file("one");
         assert!(!is_read_only(&path));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+        let mut marked = fs::metadata(&path).unwrap().permissions();
+        marked.set_readonly(true);
+        fs::set_permissions(&path, marked).unwrap();
         assert!(is_read_only(&path));
         assert!(!is_read_only(Path::new("/nowhere/at/all")));
     }

@@ -3,7 +3,7 @@
 use clap::{CommandFactory, Parser};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use throng_base::{choice::Choice, quoting::quote};
+use throng_base::{choice::Choice, quoting::for_user};
 use throng_denoise::Denoise;
 use throng_device::FrameSettings;
 use throng_picture::aov::Aov;
@@ -114,7 +114,7 @@ impl Choices {
             |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag) && arg.is_require_equals_set());
         let write = |flag: &str, text: &str| {
             let sign = if needs_sign(flag) || text.starts_with('-') { '=' } else { ' ' };
-            format!("--{flag}{sign}{}", quote(text))
+            format!("--{flag}{sign}{}", for_user(text))
         };
         let mut flags: Vec<String> = self.texts.iter().map(|(flag, text)| write(flag, text)).collect();
         flags.extend(self.denoise.map(|method| format!("--denoise {method}")));

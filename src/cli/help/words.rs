@@ -152,7 +152,7 @@ fn command_tip(word: &str, program: &Command) -> String {
 /// The tip for an unknown flag. `word` begins with dashes.
 fn flag_tip(word: &str, args: &[OsString], program: &Command) -> String {
     let Some(command) = args.get(1).and_then(|name| program.find_subcommand(name)) else {
-        let given = args.iter().skip(1).map(|arg| quoting::quote(&arg.to_string_lossy()));
+        let given = args.iter().skip(1).map(|arg| quoting::for_user(&arg.to_string_lossy()));
         let given = given.collect::<Vec<_>>().join(" ");
         return format!("flags follow a command: write `throng render {given}`");
     };

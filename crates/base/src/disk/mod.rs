@@ -3,10 +3,11 @@
 
 pub mod seam;
 
+use crate::system::{self, FileNumbers};
 use std::{
     ffi::OsString,
     fs::{self, File, Metadata, OpenOptions, TryLockError},
-    io::{self, ErrorKind, Write},
+    io::{self, Write},
     path::Path,
     time::Duration,
 };
@@ -50,12 +51,20 @@ pub fn symlink_metadata(path: &Path) -> io::Result<Metadata> {
     call(Operation::Look, path, || fs::symlink_metadata(path))
 }
 
+/// Numbers of the file at `path`, with links followed, which all its names have in common.
+///
+/// # Errors
+/// If there is no such file, or if its folder cannot be searched.
+pub fn numbers(path: &Path) -> io::Result<FileNumbers> {
+    call(Operation::Look, path, || system::numbers_at(path))
+}
+
 /// Creates a file at `path`, where no file may exist yet.
 ///
 /// # Errors
 /// As [`File::create_new`].
 pub fn create_new(path: &Path) -> io::Result<File> {
-    call(Operation::Create, path, || File::create_new(path))
+    call(Operation::Create, path, || system::open(OpenOptions::new().read(true).write(true).create_new(true), path))
 }
 
 /// Creates a file next to `path` by calling `create`.
@@ -79,15 +88,15 @@ pub fn create_unnamed(folder: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`OpenOptions::open`].
 pub fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
-    call(Operation::Open, path, || options.open(path))
+    call(Operation::Open, path, || system::open(options, path))
 }
 
-/// Renames a file and replaces any file at `to`.
+/// Renames a file and replaces any file at `to`. On Windows, waits a moment for a program that has one of the files open.
 ///
 /// # Errors
-/// As [`fs::rename`].
+/// As [`fs::rename`]; on Windows [`io::ErrorKind::ResourceBusy`] if another program keeps the file from being replaced.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    call(Operation::Rename, to, || fs::rename(from, to))
+    call(Operation::Rename, to, || system::rename(from, to))
 }
 
 /// Removes a file.
@@ -95,7 +104,7 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 /// # Errors
 /// As [`fs::remove_file`].
 pub fn remove(path: &Path) -> io::Result<()> {
-    call(Operation::Remove, path, || fs::remove_file(path))
+    call(Operation::Remove, path, || system::remove(path))
 }
 
 /// Lists the names in a folder, at most `most` of them, in no particular order.
@@ -123,38 +132,17 @@ pub fn lock(path: &Path, file: &File) -> Result<(), TryLockError> {
             disk.before(Operation::Lock, path).map_err(TryLockError::Error)?;
             disk.lock(path, file)
         }
-        None => file.try_lock(),
+        None => system::lock(file),
     }
 }
 
-/// Makes written data visible to other machines. Network file systems send data, and report a full disk, only when a file is closed; so a
-/// second descriptor of the file is closed here. On local file systems this has no effect.
+/// Makes written data visible to other machines. Network file systems send data, and report a full disk, late. On local file systems this
+/// has no effect.
 ///
 /// # Errors
 /// Errors of the delayed writes.
 pub fn flush(path: &Path, file: &File) -> io::Result<()> {
-    call(Operation::Flush, path, || match file.try_clone() {
-        Ok(copy) => close(copy),
-        // No second descriptor is available.
-        Err(_) => file.sync_data(),
-    })
-}
-
-#[cfg(unix)]
-fn close(file: File) -> io::Result<()> {
-    use std::os::fd::IntoRawFd;
-    // SAFETY: `into_raw_fd` gave up ownership, so the descriptor is closed only here.
-    match unsafe { libc::close(file.into_raw_fd()) } {
-        0 => Ok(()),
-        _ => {
-            Some(io::Error::last_os_error()).filter(|error| error.kind() != ErrorKind::Interrupted).map_or(Ok(()), Err)
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn close(_: File) -> io::Result<()> {
-    Ok(())
+    call(Operation::Flush, path, || system::flush(file))
 }
 
 /// Writes to `file`, which is at `path`.

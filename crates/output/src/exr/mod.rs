@@ -313,23 +313,8 @@ pub trait WriteAt {
 }
 
 impl WriteAt for File {
-    #[cfg(unix)]
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)
-    }
-
-    #[cfg(windows)]
-    fn write_at(&self, mut offset: u64, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match std::os::windows::fs::FileExt::seek_write(self, bytes, offset)? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                written => {
-                    bytes = &bytes[written..];
-                    offset += written as u64;
-                }
-            }
-        }
-        Ok(())
+        throng_base::system::write_all_at(self, bytes, offset)
     }
 }
 

@@ -15,6 +15,7 @@ use std::{
     process::{Child, ChildStdin, Command, Stdio},
     thread::{self, JoinHandle},
 };
+use throng_base::system::without_ctrl_c;
 
 /// Name of the program in the PATH.
 const PROGRAM: &str = "ffmpeg";
@@ -124,12 +125,8 @@ fn try_encoder(encoder: &Encoder, format: VideoFormat, settings: &VideoSettings)
 fn ffmpeg() -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(["-hide_banner", "-loglevel", "error", "-y"]);
-    #[cfg(unix)]
-    {
-        // Ctrl-C is handled by this program. A process group of its own keeps the terminal's signal from ffmpeg.
-        use std::os::unix::process::CommandExt;
-        command.process_group(0);
-    }
+    // Ctrl-C is handled by this program.
+    without_ctrl_c(&mut command);
     command
 }
 

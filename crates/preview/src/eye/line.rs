@@ -6,7 +6,7 @@ use crate::{
     command_line::{self, Optics},
     scenes::{Source, ViewerScenes},
 };
-use throng_base::quoting::quote;
+use throng_base::quoting::for_user;
 use throng_device::Frame;
 use throng_scene::CameraPath;
 
@@ -21,12 +21,12 @@ impl Eye {
         };
         let mut flags = self.choices.flags();
         let changed = self.edits.overrides().into_iter();
-        flags.extend(changed.map(|(path, value)| format!("--set {}", quote(&format!("{path}={value}")))));
+        flags.extend(changed.map(|(path, value)| format!("--set {}", for_user(&format!("{path}={value}")))));
         let Some((frame, settings)) = self.current.as_ref().filter(|_| of == Made::Still) else {
             if let Some(camera) = self.named_camera(scenes) {
                 flags.push(camera);
             }
-            flags.push(format!("-o {}", quote(&format!("{name}.mp4"))));
+            flags.push(format!("-o {}", for_user(&format!("{name}.mp4"))));
             return command_line::render(&source.path, &typed, &flags);
         };
         flags.extend(self.camera_flags(frame, scenes));
@@ -50,7 +50,7 @@ impl Eye {
         }
         // The final picture is rendered like pictures that may get more samples.
         flags.push("--checkpoint".to_owned());
-        flags.push(format!("-o {}", quote(&format!("{name}.png"))));
+        flags.push(format!("-o {}", for_user(&format!("{name}.png"))));
         command_line::render(&source.path, &typed, &flags)
     }
 
@@ -58,7 +58,7 @@ impl Eye {
     fn named_camera(&self, scenes: &ViewerScenes) -> Option<String> {
         let Follow::Through(index) = self.follow else { return None };
         let (name, _) = scenes.shown.scene.viewpoints.get(index)?;
-        Some(format!("--camera {}", quote(name)))
+        Some(format!("--camera {}", for_user(name)))
     }
 
     /// Flags that reproduce the current camera bit for bit.
