@@ -70,12 +70,38 @@ fn bind(out: &Path) {
         println!("cargo::rustc-cfg=throng_cuda");
         cuda::build_driver_stub(out);
     }
+    if is_mingw() {
+        link_cpp_library_statically(out);
+    }
     let mut variants = variants();
     if env::var_os("CARGO_FEATURE_PROBE").is_some() {
         variants.insert(0, COMPRESSED);
     }
     let entries = kernel_names(&fs::read_to_string("kernels/kernels.def").expect("kernels/kernels.def is readable"));
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
+}
+
+/// Whether the target is Windows with GCC.
+fn is_mingw() -> bool {
+    let is = |name: &str, value: &str| env::var(name).as_deref() == Ok(value);
+    is("CARGO_CFG_TARGET_OS", "windows") && is("CARGO_CFG_TARGET_ENV", "gnu")
+}
+
+/// Makes the program for Windows independent of GCC's `libstdc++-6.dll`, which `meshopt` links and few machines have. The linker takes the first
+/// library that it finds, so a folder with nothing but the static one is searched first.
+fn link_cpp_library_statically(out: &Path) {
+    let compiler = cc::Build::new().cpp(true).get_compiler();
+    let name = "libstdc++.a";
+    let found = compiler.to_command().arg(format!("-print-file-name={name}")).output();
+    let found = found.unwrap_or_else(|e| panic!("{}: {e}", compiler.path().display())).stdout;
+    let library = Path::new(std::str::from_utf8(&found).expect("the path of a library is UTF-8").trim());
+    let folder = out.join("static");
+    fs::create_dir_all(&folder).expect("OUT_DIR is writable");
+    // A compiler without this library has another one, and prints the name alone.
+    if library.is_absolute() {
+        fs::copy(library, folder.join(name)).unwrap_or_else(|e| panic!("{}: {e}", library.display()));
+        println!("cargo::rustc-link-search=native={}", folder.display());
+    }
 }
 
 /// The variants for the target's CPUs, the plainest first.
