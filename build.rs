@@ -41,6 +41,18 @@ const X86_VARIANTS: [Variant<'static>; 2] = [
     },
 ];
 
+/// Flags of all variants, for GCC and clang.
+const COMMON_FLAGS: [&str; 6] = [
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    // The watertight triangle test relies on x·y - z·w being computed as written.
+    "-ffp-contract=off",
+    // A `switch` over integrators must list all of them.
+    "-Werror=switch",
+];
+
 fn main() {
     // Paths are those of the repository, and cargo starts in the crate's folder.
     env::set_current_dir("../..").expect("the crate's folder is in the repository");
@@ -70,7 +82,7 @@ fn bind(out: &Path) {
         println!("cargo::rustc-cfg=throng_cuda");
         cuda::build_driver_stub(out);
     }
-    if is_mingw() {
+    if is_windows_with("gnu") {
         link_cpp_library_statically(out);
     }
     let mut variants = variants();
@@ -81,10 +93,18 @@ fn bind(out: &Path) {
     write_if_changed(&out.join("kernels.rs"), &rust_bindings(&variants, &entries));
 }
 
-/// Whether the target is Windows with GCC.
-fn is_mingw() -> bool {
+/// Whether the target is Windows with the C library of MinGW ("gnu") or of Microsoft ("msvc").
+fn is_windows_with(library: &str) -> bool {
     let is = |name: &str, value: &str| env::var(name).as_deref() == Ok(value);
-    is("CARGO_CFG_TARGET_OS", "windows") && is("CARGO_CFG_TARGET_ENV", "gnu")
+    is("CARGO_CFG_TARGET_OS", "windows") && is("CARGO_CFG_TARGET_ENV", library)
+}
+
+/// Whether the environment names the C++ compiler, in one of the forms that `cc` reads.
+fn is_compiler_chosen() -> bool {
+    let target = env::var("TARGET").unwrap_or_default();
+    let names =
+        [format!("CXX_{target}"), format!("CXX_{}", target.replace('-', "_")), "TARGET_CXX".into(), "CXX".into()];
+    names.iter().any(|name| env::var_os(name).is_some())
 }
 
 /// Makes the program for Windows independent of GCC's `libstdc++-6.dll`, which `meshopt` links and few machines have. The linker takes the first
@@ -155,21 +175,29 @@ fn compile(file: &str, variant: &Variant, out: &Path) {
         .force_frame_pointer(false)
         .define("THRONG_VARIANT", variant.name)
         .define("THRONG_WIDTH", variant.width.to_string().as_str())
-        .flag("-fno-exceptions")
-        .flag("-fno-rtti")
-        .flag("-fno-math-errno")
-        .flag("-fno-trapping-math")
-        // The watertight triangle test relies on x·y - z·w being computed as written.
-        .flag("-ffp-contract=off")
         .warnings(true)
         .extra_warnings(true)
-        // GCC 12 claims that its own intrinsics read an uninitialised register.
-        .flag_if_supported("-Wno-maybe-uninitialized")
-        // A `switch` over integrators must list all of them.
-        .flag("-Werror=switch")
         .warnings_into_errors(env::var("THRONG_WERROR").is_ok());
-    for flag in variant.flags {
-        build.flag(flag);
+    let is_msvc = is_windows_with("msvc");
+    if is_msvc && !is_compiler_chosen() {
+        // Microsoft's own compiler lacks the vector types of GCC and clang.
+        build.compiler("clang-cl");
+    }
+    for flag in COMMON_FLAGS.iter().chain(variant.flags) {
+        // clang-cl passes on what follows the colon.
+        if is_msvc {
+            build.flag(format!("/clang:{flag}"))
+        } else {
+            build.flag(flag)
+        };
+    }
+    if !is_msvc {
+        // GCC 12 claims that its own intrinsics read an uninitialised register.
+        build.flag_if_supported("-Wno-maybe-uninitialized");
+    }
+    if is_windows_with("gnu") {
+        // On Windows, GCC aligns wide vectors on the stack to 16 bytes only, and still moves them as aligned ones (its bug 54412).
+        build.flag_if_supported("-Wa,-muse-unaligned-vector-move");
     }
     // Names as for `-fsanitize`. The program must be linked with the sanitizers' runtime (`just sanitize`, `just tsan`).
     if let Ok(sanitizers) = env::var("THRONG_SANITIZE") {

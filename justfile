@@ -4,7 +4,7 @@
 build:
     cargo build --release --features usd --ignore-rust-version
 
-# Build the wheel for pip, for Linux with glibc 2.28 or newer
+# Build the wheel for pip, for Linux with glibc 2.28 or newer, or for another target (docs/systems.md)
 wheel *target:
     scripts/wheel {{target}}
 
@@ -24,6 +24,10 @@ cuda-toolkit:
 # Run all tests
 test:
     cargo test --workspace --features usd --ignore-rust-version
+
+# Build for Windows with MinGW, and run the tests under Wine; arguments go to the tests
+wine-test *arguments:
+    scripts/wine-test {{arguments}}
 
 # Render a scene, for example: just render scenes/million.ron --frames 1
 render scene="scenes/dragon_of_dragons.ron" *flags:
@@ -46,6 +50,7 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --features usd --ignore-rust-version -- -D warnings
+    scripts/check-targets
 
 # Measure
 bench:

@@ -155,9 +155,10 @@ impl Given {
     }
 }
 
-/// A path in a form that cannot be mistaken for a flag.
+/// A path in a form that cannot be mistaken for a flag, with the separators that all machines of a farm accept.
 fn as_path(path: &str) -> String {
-    if path.starts_with('-') { format!("./{path}") } else { path.to_owned() }
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
+    if path.starts_with('-') { format!("./{path}") } else { path }
 }
 
 /// A command line word, or a flag with a path.

@@ -23,6 +23,8 @@ pub struct Template {
 pub fn template(job: &Job) -> Result<Template, JobError> {
     let (folder, pattern) = match job.output.rsplit_once('/') {
         Some(("", name)) => ("/", name),
+        // The folder of a drive, unlike `C:` alone, is the same for all processes.
+        Some((drive, name)) if cfg!(windows) && drive.ends_with(':') => (&job.output[..drive.len() + 1], name),
         Some((folder, name)) => (folder, name),
         None => (".", &job.output[..]),
     };

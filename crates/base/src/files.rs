@@ -67,6 +67,17 @@ pub fn as_file_name(name: &str) -> String {
     }
 }
 
+/// Whether a byte of [`std::ffi::OsStr::as_encoded_bytes`] separates the parts of a path.
+pub fn is_separator(byte: u8) -> bool {
+    std::path::is_separator(byte.into())
+}
+
+/// Index of the file name in a path of encoded bytes: after the last separator, or after a drive such as `C:` on Windows.
+pub fn name_start(path: &[u8]) -> usize {
+    let drive = if cfg!(windows) && path.get(1) == Some(&b':') { 2 } else { 0 };
+    path.iter().rposition(|&byte| is_separator(byte)).map_or(drive, |separator| separator + 1)
+}
+
 /// Serializes a path as text; bytes that are not UTF-8 become U+FFFD.
 pub fn serialize_lossy<S: serde::Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&path.display())
@@ -184,7 +195,7 @@ pub fn record(path: &Path, bytes: Option<u64>) {
 fn plain(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     match (absolute.parent().and_then(|folder| folder.canonicalize().ok()), absolute.file_name()) {
-        (Some(folder), Some(name)) => folder.join(name),
+        (Some(folder), Some(name)) => system::plain(folder).join(name),
         _ => absolute,
     }
 }
@@ -229,9 +240,17 @@ mod tests {
     }
 
     #[test]
+    fn a_name_begins_after_the_last_separator() {
+        let name = |path: &'static str| &path[name_start(path.as_bytes())..];
+        assert_eq!(["a.png", "b/a.png", "/a", "b/"].map(name), ["a.png", "a.png", "a", ""]);
+        let on_windows = if cfg!(windows) { ["a.png", "a.png"] } else { [r"C:.png", "C:a.png"] };
+        assert_eq!([r"C:.png", "C:a.png"].map(name), on_windows);
+    }
+
+    #[test]
     fn recordings_have_what_was_read_and_what_was_missed() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = dir.path().canonicalize().unwrap();
+        let folder = system::plain(dir.path().canonicalize().unwrap());
         let (read, missing) = (folder.join("a"), folder.join("b"));
         record(&read, Some(9));
         let ((), files) = recording(|| {

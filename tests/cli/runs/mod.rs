@@ -11,3 +11,4 @@ mod limits;
 mod merge;
 mod resume;
 mod several;
+mod stop;

@@ -1,6 +1,32 @@
-//! Sizes of memory on Linux, from `/proc`.
+//! Sizes of memory on Linux, from `/proc`, and lossless renaming.
 
-use std::fs;
+use std::{ffi::CString, fs, io, os::unix::ffi::OsStrExt, path::Path};
+
+/// Exchanges the names of two files atomically.
+///
+/// # Errors
+/// If one of the files does not exist, or if the file system does not support this.
+pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    rename_with(a, b, libc::RENAME_EXCHANGE)
+}
+
+/// Renames a file, unless the new name is in use.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if the new name is in use; another error if the file system does not support this.
+pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    rename_with(from, to, libc::RENAME_NOREPLACE)
+}
+
+fn rename_with(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
+    let [from, to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
+    let (from, to) = (from?, to?);
+    // SAFETY: both strings are null-terminated and outlive the call.
+    let done = unsafe {
+        libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
+    };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
 
 /// Bytes of memory of this machine, or the container's limit if that is less.
 pub fn total_bytes() -> Option<u64> {

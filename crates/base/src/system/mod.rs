@@ -1,6 +1,7 @@
 //! What operating systems do differently, behind one set of functions. All other modules of this crate are free of conditional compilation.
 //!
-//! `unix` is for Linux, macOS and the rest of the family, `windows` for Windows. Sizes of memory come from `linux`, `macos` or `windows`.
+//! `unix` is for Linux, macOS and the rest of the family, `windows` for Windows. Sizes of memory and lossless
+//! renaming come from `linux`, `macos` or `windows`.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -12,17 +13,32 @@ mod unix;
 mod windows;
 
 #[cfg(target_os = "linux")]
-pub use linux::{resident_bytes, total_bytes};
+pub use linux::{exchange, rename_to_new, resident_bytes, total_bytes};
 #[cfg(target_os = "macos")]
-pub use macos::{resident_bytes, total_bytes};
+pub use macos::{exchange, rename_to_new, resident_bytes, total_bytes};
 #[cfg(unix)]
 pub use unix::*;
 #[cfg(windows)]
 pub use windows::*;
 
-/// Other systems do not report sizes of memory.
+/// What other systems are not known to offer.
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 mod unknown {
+    use std::{
+        io::{self, ErrorKind},
+        path::Path,
+    };
+
+    pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+        // A missing file is reported as on Linux.
+        a.symlink_metadata().and(b.symlink_metadata())?;
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    pub fn rename_to_new(_: &Path, _: &Path) -> io::Result<()> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
     pub fn total_bytes() -> Option<u64> {
         None
     }
@@ -32,4 +48,4 @@ mod unknown {
     }
 }
 #[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
-pub use unknown::{resident_bytes, total_bytes};
+pub use unknown::{exchange, rename_to_new, resident_bytes, total_bytes};

@@ -12,7 +12,7 @@ use std::{
             process::CommandExt,
         },
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
 };
 
@@ -46,6 +46,11 @@ pub fn compared(name: &OsStr) -> OsString {
 /// A name without separators in the form in which it can be a file's. All such names can.
 pub fn allowed(name: String) -> String {
     name
+}
+
+/// A path without links in the form in which users write it.
+pub fn plain(path: PathBuf) -> PathBuf {
+    path
 }
 
 /// Makes opening a pipe return at once, even without a process at its other end.
@@ -105,6 +110,14 @@ fn close(file: File) -> io::Result<()> {
         _ => {
             Some(io::Error::last_os_error()).filter(|error| error.kind() != ErrorKind::Interrupted).map_or(Ok(()), Err)
         }
+    }
+}
+
+/// Forces the names in a folder to the disk, if the system supports this.
+pub fn sync_folder(folder: &Path) {
+    if let Ok(folder) = File::open(folder) {
+        // An error is harmless: the contents are on the disk, and a power failure at most restores the old file under the name.
+        let _ = folder.sync_all();
     }
 }
 

@@ -17,7 +17,7 @@ use std::{
         io::AsRawHandle,
         process::CommandExt,
     },
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     thread,
     time::{Duration, Instant},
@@ -117,6 +117,16 @@ fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     let is_port = |kind: &str| stem.strip_prefix(kind).is_some_and(|rest| matches!(rest.as_bytes(), [b'0'..=b'9']));
     ["CON", "PRN", "AUX", "NUL"].contains(&&*stem) || is_port("COM") || is_port("LPT")
+}
+
+/// A path without links in the form in which users write it: `C:\a` instead of `\\?\C:\a`, unless it is too long for other programs.
+pub fn plain(path: PathBuf) -> PathBuf {
+    const LONGEST: usize = 259;
+    let text = path.to_str().and_then(|text| text.strip_prefix(r"\\?\"));
+    match text {
+        Some(text) if text.as_bytes().get(1) == Some(&b':') && text.len() <= LONGEST => text.into(),
+        _ => path,
+    }
 }
 
 /// Makes opening a pipe return at once. Pipes have no names in folders here, so nothing has to be set.
@@ -238,6 +248,27 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     })
 }
 
+/// Would exchange the names of two files, which is not possible here.
+///
+/// # Errors
+/// Always: [`ErrorKind::NotFound`] if one of the files does not exist, as on other systems.
+pub fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    a.symlink_metadata().and(b.symlink_metadata())?;
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Renames a file, unless the new name is in use.
+///
+/// # Errors
+/// [`ErrorKind::AlreadyExists`] if the new name is in use.
+pub fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    // The standard library renames in another way, which replaces.
+    fs::hard_link(from, to)?;
+    // The file has its name, and whoever made it removes the other one.
+    let _ = fs::remove_file(from);
+    Ok(())
+}
+
 /// Removes a file.
 pub fn remove(path: &Path) -> io::Result<()> {
     patiently(SHORT_PATIENCE, || fs::remove_file(path), |error| is_one_of(error, &[ERROR_SHARING_VIOLATION]))
@@ -259,6 +290,9 @@ pub fn lock(file: &File) -> Result<(), TryLockError> {
     let error = io::Error::last_os_error();
     Err(if is_one_of(&error, &[ERROR_LOCK_VIOLATION]) { TryLockError::WouldBlock } else { TryLockError::Error(error) })
 }
+
+/// Would force the names in a folder to the disk, which programs cannot do here.
+pub fn sync_folder(_: &Path) {}
 
 /// Makes written data visible to other machines. Closing a file reports no errors of delayed writes here, so files on other machines are
 /// written through. Local files stay as they are, because this takes as long as the disk.

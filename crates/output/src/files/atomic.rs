@@ -160,7 +160,7 @@ impl PartialFile {
                 let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
                 create_part(folder_of(path), name)?
             }
-            Target::Node(_) => kept(NamedTempFile::new()?)?,
+            Target::Node(_) => parts(tempfile::Builder::new().disable_cleanup(true).tempfile()?),
         };
         Ok(Self { file, temporary: Some(temporary), target })
     }
@@ -217,14 +217,10 @@ fn create_part(folder: &Path, name: &OsStr) -> io::Result<(File, Temporary)> {
     prefix.push(short(name));
     prefix.push(".");
     let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).suffix(SUFFIX);
-    #[cfg(unix)]
-    {
-        // Temporary files are private by default; frames follow the user's umask like any other file.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let create = || disk::create(&folder.join(name), || kept(builder.tempfile_in(folder)?));
+    builder.prefix(&prefix).suffix(SUFFIX).disable_cleanup(true);
+    // Temporary files are private by default; frames follow the user's umask like any other file.
+    let make = || builder.make_in(folder, |path| File::create_new(path)).map(parts);
+    let create = || disk::create(&folder.join(name), make);
     for _ in 1..TRIES {
         let (file, temporary) = create()?;
         match disk::lock(&temporary.0, &file) {
@@ -247,10 +243,10 @@ pub(super) fn short(name: &OsStr) -> OsString {
     if bytes.len() <= LONGEST { name.to_owned() } else { format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes)).into() }
 }
 
-/// Disables the automatic removal of `file`, which [`Temporary`] takes over.
-fn kept(file: NamedTempFile) -> io::Result<(File, Temporary)> {
+/// The parts of a file that is not removed automatically. [`Temporary`] removes it.
+fn parts(file: NamedTempFile) -> (File, Temporary) {
     let (file, path) = file.into_parts();
-    Ok((file, Temporary(path.keep()?)))
+    (file, Temporary(path.to_path_buf()))
 }
 
 /// Prepares the writing of `paths`, so that a bad `--output` is reported before hours of rendering. Creates missing folders, checks that

@@ -10,6 +10,7 @@ use std::{
 use throng_base::{
     disk,
     files::{FileId, inputs},
+    system::compared,
 };
 
 /// A file that a command will write.
@@ -86,7 +87,7 @@ impl FileIdentity {
             }
         };
         let name = path.file_name().unwrap_or_default();
-        Ok(Some(Self::New(id, name.to_owned())))
+        Ok(Some(Self::New(id, compared(name))))
     }
 }
 
@@ -114,6 +115,8 @@ mod tests {
             let error = check(&[at(first), at("x"), at(second)]).unwrap_err();
             assert!(error.contains("it is also frame 0"), "{first}: {error}");
         }
+        #[cfg(windows)]
+        assert!(check(&[at("new/a.png"), at("new/A.PNG")]).is_err());
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("there/a", at("link")).unwrap();

@@ -5,7 +5,10 @@ use std::{
     io::{self, ErrorKind},
     path::Path,
 };
-use throng_base::disk;
+use throng_base::{
+    disk,
+    system::{exchange, rename_to_new, sync_folder},
+};
 
 impl PartialFile {
     /// Like [`Self::persist`], but forces the file to the disk and replaces only an expected file. `is_expected` gets the path of the
@@ -47,60 +50,4 @@ impl PartialFile {
         sync_folder(folder_of(path));
         Ok(true)
     }
-}
-
-/// Exchanges the names of two files atomically.
-///
-/// # Errors
-/// If one of the files does not exist, or if the file system does not support this.
-fn exchange(a: &Path, b: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        rename_with(a, b, libc::RENAME_EXCHANGE)
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        // A missing file is reported as on Linux.
-        a.symlink_metadata().and(b.symlink_metadata())?;
-        Err(ErrorKind::Unsupported.into())
-    }
-}
-
-/// Renames a file, unless the new name is in use.
-///
-/// # Errors
-/// [`ErrorKind::AlreadyExists`] if the new name is in use; another error if the file system does not support this.
-fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(target_os = "linux")]
-    {
-        rename_with(from, to, libc::RENAME_NOREPLACE)
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = (from, to);
-        Err(ErrorKind::Unsupported.into())
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn rename_with(from: &Path, to: &Path, flags: libc::c_uint) -> io::Result<()> {
-    use std::{ffi::CString, os::unix::ffi::OsStrExt};
-    let [from, to] = [from, to].map(|path| CString::new(path.as_os_str().as_bytes()));
-    let (from, to) = (from?, to?);
-    // SAFETY: both strings are null-terminated and outlive the call.
-    let done = unsafe {
-        libc::syscall(libc::SYS_renameat2, libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), flags)
-    };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
-/// Forces the names in a folder to the disk, if the system supports this.
-fn sync_folder(folder: &Path) {
-    #[cfg(unix)]
-    if let Ok(folder) = std::fs::File::open(folder) {
-        // An error is harmless: the contents are on the disk, and a power failure at most restores the old file under the name.
-        let _ = folder.sync_all();
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
 }

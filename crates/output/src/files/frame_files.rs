@@ -10,7 +10,7 @@ use std::{
     fmt, io,
     path::{Path, PathBuf},
 };
-use throng_base::files::os_string;
+use throng_base::files::{name_start, os_string};
 
 /// A pattern for files that are read, with one placeholder for the frame number, for example `frames/####.exr`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,7 @@ impl FrameFiles {
     /// placeholder.
     pub fn parse(text: impl AsRef<OsStr>) -> Result<Self, PatternError> {
         let text = text.as_ref().as_encoded_bytes();
-        let name_at = text.iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1);
-        let (folder, name) = text.split_at(name_at);
+        let (folder, name) = text.split_at(name_start(text));
         let several = || PatternError::NotFrames(String::from_utf8_lossy(text).into());
         let folder = folder_of(folder)?.ok_or_else(several)?;
         let (mut before, mut width, mut after) = (Vec::new(), None, Vec::new());
@@ -123,7 +122,7 @@ mod tests {
             assert!(error.contains("frames/####.png"), "{pattern}: {error}");
         }
         let files = FrameFiles::parse("a/b_{frame:03}.png").unwrap();
-        assert_eq!(files.to_string(), "a/b_###.png");
+        assert_eq!(files.to_string(), Path::new("a").join("b_###.png").display().to_string());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::{
     path::Path,
     path::PathBuf,
 };
-use throng_base::files::as_file_name;
+use throng_base::files::{as_file_name, is_separator, name_start};
 
 /// A file name with placeholders for the frame number and the scene's name.
 ///
@@ -66,7 +66,7 @@ pub enum PatternError {
 const IN_FOLDER: &str = "####.png";
 
 impl Pattern {
-    /// Parses the argument of `--output`. A text that ends in `/` or names an existing folder gets the file name `####.png`. A name without
+    /// Parses the argument of `--output`. A text that ends in a separator or names an existing folder gets the file name `####.png`. A name without
     /// extension gets `.png`.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Pattern {
         let in_folder = |folder: &OsStr| Self::parse_file(Path::new(folder).join(IN_FOLDER));
         match text.as_encoded_bytes() {
             [] => Err(PatternError::Empty),
-            [.., b'/'] => in_folder(text),
+            [.., last] if is_separator(*last) => in_folder(text),
             _ if Path::new(text).is_dir() => in_folder(text),
             _ => Self::parse_file(text),
         }
@@ -135,7 +135,7 @@ impl<F: Copy> Pattern<F> {
     /// The text of the pattern, and the text with a placeholder added before the file name.
     fn with_place(&self, place: &str) -> (String, String) {
         let pattern = self.to_string();
-        let (folder, name) = pattern.split_at(pattern.rfind('/').map_or(0, |slash| slash + 1));
+        let (folder, name) = pattern.split_at(name_start(pattern.as_bytes()));
         let fix = format!("{folder}{place}_{name}");
         (pattern, fix)
     }
@@ -240,7 +240,7 @@ impl<F> fmt::Display for Pattern<F> {
 /// The extension of the file name at the end of `text`: everything after its last dot.
 fn extension(text: &OsStr) -> Option<String> {
     let bytes = text.as_encoded_bytes();
-    let name = bytes.rsplit(|&byte| byte == b'/').next()?;
+    let name = &bytes[name_start(bytes)..];
     let dot = name.iter().rposition(|&byte| byte == b'.')?;
     Some(String::from_utf8_lossy(&name[dot + 1..]).into_owned())
 }
@@ -291,6 +291,16 @@ mod tests {
         assert_eq!(path("{scene}", 1), "dra{g}on#.png");
     }
 
+    #[cfg(windows)]
+    #[test]
+    fn backslashes_and_drives_are_parts_of_paths() {
+        assert_eq!(path(r"C:\a.b\####", 1), r"C:\a.b\0001.png");
+        assert_eq!(path(r"not\there\", 3), r"not\there\####.png".replace("####", "0003"));
+        let error = Pattern::parse(r"C:\out\a.png").unwrap().check_scene_count(2).unwrap_err().to_string();
+        assert!(error.ends_with(r"try `C:\out\{model}_a.png`"), "{error}");
+        assert_eq!(Pattern::parse(r"{scene}\#").unwrap().path_for(7, "a:b|c"), Path::new(r"a_b_c\7.png"));
+    }
+
     #[test]
     fn no_name_leads_out_of_the_folder() {
         for (pattern, scene, path) in [
@@ -309,9 +319,9 @@ mod tests {
     fn a_folder_gets_numbered_files() {
         let dir = tempfile::tempdir().unwrap();
         let name = dir.path().to_str().unwrap();
-        assert_eq!(path(name, 3), format!("{name}/0003.png"));
-        assert_eq!(path("not/there/yet/", 3), "not/there/yet/0003.png");
-        assert_eq!(path(".", 3), "./0003.png");
+        assert_eq!(Path::new(&path(name, 3)), dir.path().join("0003.png"));
+        assert_eq!(Path::new(&path("not/there/yet/", 3)), Path::new("not/there/yet/0003.png"));
+        assert_eq!(Path::new(&path(".", 3)), Path::new("./0003.png"));
     }
 
     #[test]

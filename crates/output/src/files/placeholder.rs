@@ -2,7 +2,7 @@
 
 use super::PatternError;
 use std::{ffi::OsString, fmt};
-use throng_base::files::os_string;
+use throng_base::files::{is_separator, os_string};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Piece {
@@ -115,7 +115,7 @@ fn run(text: &[u8]) -> Result<Found, PatternError> {
 
 /// Whether the `@` at the start of `rest` is a digit of the frame number. It is not in addresses and in names like `icon@2x`.
 fn stands_alone(before: &[u8], rest: &[u8]) -> bool {
-    let is_gap = |byte: Option<&u8>| byte.is_none_or(|byte| b"._- /".contains(byte));
+    let is_gap = |byte: Option<&u8>| byte.is_none_or(|&byte| b"._- ".contains(&byte) || is_separator(byte));
     rest.starts_with(b"@@") || is_gap(before.last()) && is_gap(rest.get(1))
 }
 

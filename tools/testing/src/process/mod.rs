@@ -34,6 +34,12 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
             })
         };
     }
+    #[cfg(windows)]
+    {
+        use std::os::windows::process::CommandExt;
+        // Events of the console go to groups of processes.
+        command.creation_flags(windows_sys::Win32::System::Threading::CREATE_NEW_PROCESS_GROUP);
+    }
     command
 }
 
@@ -75,6 +81,19 @@ impl Process {
         // SAFETY: no pointers. The child is not reaped yet, so its process number is not reused.
         let sent = unsafe { libc::kill(self.child.id() as libc::pid_t, signal) };
         assert_eq!(sent, 0);
+    }
+
+    /// Stops the process as a user does on the terminal.
+    pub fn interrupt(&self) {
+        #[cfg(unix)]
+        self.send(libc::SIGINT);
+        #[cfg(windows)]
+        {
+            use windows_sys::Win32::System::Console::{CTRL_BREAK_EVENT, GenerateConsoleCtrlEvent};
+            // SAFETY: takes no pointers. The child is not reaped yet, so its process number is not reused.
+            let sent = unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK_EVENT, self.child.id()) };
+            assert_ne!(sent, 0, "{}", std::io::Error::last_os_error());
+        }
     }
 
     /// Waits until the process has a handler for the signal.

@@ -58,6 +58,63 @@ fn a_missing_folder_is_an_error_that_says_so() {
     assert!(!dir.path().join("gone").exists());
 }
 
+#[test]
+fn paths_longer_than_old_systems_allow_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("a".repeat(200)).join("b".repeat(100));
+    let path = folder.join("0001.png");
+    prepare(std::slice::from_ref(&path)).unwrap();
+    for text in ["one", "two"] {
+        write_atomically(&path, |w| w.write_all(text.as_bytes())).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    assert_eq!(names_in(&folder), ["0001.png"]);
+}
+
+/// A viewer that holds a file open, so that others cannot replace it.
+#[cfg(windows)]
+#[test]
+fn a_file_that_others_hold_open_stays_and_is_an_error() {
+    use std::os::windows::fs::OpenOptionsExt;
+    const FILE_SHARE_READ: u32 = 1;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("0001.png");
+    fs::write(&path, "old").unwrap();
+    let viewer = OpenOptions::new().read(true).share_mode(FILE_SHARE_READ).open(&path).unwrap();
+    let error = write_atomically(&path, |w| w.write_all(b"new")).unwrap_err().to_string();
+    assert!(error.contains("0001.png: another program has the file open"), "{error}");
+    assert_eq!(
+        (names_in(dir.path()), fs::read_to_string(&path).unwrap()),
+        (vec!["0001.png".to_owned()], "old".to_owned())
+    );
+    drop(viewer);
+    write_atomically(&path, |w| w.write_all(b"new")).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+}
+
+#[test]
+fn a_file_that_is_being_read_is_replaced() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("0001.png");
+    fs::write(&path, "old").unwrap();
+    let mut reader = File::open(&path).unwrap();
+    write_atomically(&path, |w| w.write_all(b"new")).unwrap();
+    assert_eq!(
+        (io::read_to_string(&mut reader).unwrap(), fs::read_to_string(&path).unwrap()),
+        ("old".into(), "new".into())
+    );
+}
+
+#[test]
+fn others_read_a_file_while_it_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut part = PartialFile::create(&dir.path().join("a.png")).unwrap();
+    part.file().write_all(b"text").unwrap();
+    assert_eq!(fs::read_to_string(part.path()).unwrap(), "text");
+    part.persist().unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("a.png")).unwrap(), "text");
+}
+
 #[cfg(unix)]
 #[test]
 fn files_follow_the_umask() {
