@@ -1,4 +1,4 @@
-//! What operating systems do differently, behind one set of functions. All other modules of this crate are free of conditional compilation.
+//! What operating systems do differently with files, memory and processes, behind one set of functions.
 //!
 //! `unix` is for Linux, macOS and the rest of the family, `windows` for Windows. Sizes of memory and lossless
 //! renaming come from `linux`, `macos` or `windows`.

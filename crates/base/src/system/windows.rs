@@ -112,6 +112,19 @@ pub fn allowed(name: String) -> String {
     if is_device(&name) { format!("_{name}") } else { name }
 }
 
+/// Checks that a file can have this name.
+///
+/// # Errors
+/// If the system would take it for something else, with a name that it takes.
+pub fn check_name(name: &OsStr) -> io::Result<()> {
+    match name.to_str().map(|name| (name, allowed(name.to_owned()))) {
+        Some((name, other)) if name != other => {
+            Err(io::Error::other(format!("Windows has no files of that name; choose another, like {other}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether the system takes a file name for a device.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();

@@ -20,6 +20,7 @@ use tempfile::NamedTempFile;
 use throng_base::{
     disk,
     files::{is_at, is_special, open_regular, os_string},
+    system::check_name,
 };
 
 const SUFFIX: &str = ".part";
@@ -122,7 +123,11 @@ pub(super) enum Target {
 
 impl Target {
     /// Resolves `path`, following links.
+    ///
+    /// # Errors
+    /// If a file cannot have this name, or if links lead nowhere.
     pub fn of(path: &Path) -> io::Result<Self> {
+        path.file_name().map_or(Ok(()), check_name)?;
         let kind = disk::symlink_metadata(path).map(|found| found.file_type());
         let is_node = match kind {
             Ok(kind) if kind.is_symlink() => is_special(path),

@@ -173,6 +173,10 @@ fn take(claim: &Path) -> io::Result<Taken> {
     let new = match disk::create_new(claim) {
         Ok(file) => Some(file),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+        // On Windows, a removed claim has its name until its last owner closes it, and cannot be opened.
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && claim.symlink_metadata().is_ok() => {
+            return Ok(Taken::Others);
+        }
         Err(error) => return Err(error),
     };
     let is_new = new.is_some();

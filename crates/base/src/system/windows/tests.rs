@@ -22,8 +22,11 @@ fn names_of_devices_and_forbidden_characters_are_changed() {
     ] {
         assert_eq!(allowed(name.to_owned()), file);
     }
+    let error = check_name("shot:1.png".as_ref()).unwrap_err().to_string();
+    assert!(error.ends_with("like shot_1.png"), "{error}");
     for name in ["console.png", "com.png", "com12", "a.con", ".a", "ünï€😀"] {
         assert_eq!(allowed(name.to_owned()), name);
+        assert!(check_name(name.as_ref()).is_ok());
     }
 }
 
