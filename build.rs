@@ -67,7 +67,7 @@ fn main() {
     let is_linked = !env::var("RUSTC_WORKSPACE_WRAPPER").is_ok_and(|wrapper| wrapper.contains("clippy"));
     match env::var("CARGO_PKG_NAME").as_deref() {
         Ok("throng-kernels" | "throng-kernels-probe") if !is_linked => {}
-        Ok("throng-kernels-cuda") if !is_linked => cuda::Kernels::none(out),
+        Ok("throng-kernels-cuda") if !is_linked || !cuda::is_possible() => cuda::Kernels::none(out),
         Ok("throng-kernels") => compile_all(&variants(), &[], out),
         Ok("throng-kernels-probe") => compile_all(&[COMPRESSED], &probes(), out),
         Ok("throng-kernels-cuda") => cuda::Kernels::start(out).finish(),

@@ -16,9 +16,13 @@ const DEFAULT_ARCHITECTURES: [u32; 5] = [75, 80, 86, 89, 90];
 
 /// Whether the CUDA feature is on and the target can have a CUDA driver; becomes `cfg(throng_cuda)`.
 pub fn is_wanted() -> bool {
+    env::var_os("CARGO_FEATURE_CUDA").is_some() && is_possible()
+}
+
+/// Whether GPUs are supported on the target.
+pub fn is_possible() -> bool {
     let target = |key| env::var(key).unwrap_or_default();
-    env::var_os("CARGO_FEATURE_CUDA").is_some()
-        && target("CARGO_CFG_TARGET_OS") == "linux"
+    target("CARGO_CFG_TARGET_OS") == "linux"
         && ["x86_64", "aarch64"].contains(&target("CARGO_CFG_TARGET_ARCH").as_str())
 }
 
