@@ -142,11 +142,14 @@ pub fn write_rays_to(path: &Path) {
 
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        // Expected messages have paths as on Unix.
+        let stderr = if cfg!(windows) { stderr.replace('\\', "/") } else { stderr };
         Self {
             // -1 if the process was killed by a signal.
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+            stderr,
         }
     }
 }

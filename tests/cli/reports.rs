@@ -4,7 +4,10 @@ use crate::{
     common::{Place, write_rays},
     process::Process,
 };
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Asserts that the help of the subcommand lists all top-level keys of a document.
 fn assert_documented(place: &Place, subcommand: &str, json: &serde_json::Value) {
@@ -44,8 +47,9 @@ fn info_lists_the_files_of_a_scene() {
         .iter()
         .map(|file| (file["path"].as_str().unwrap().to_owned(), file["bytes"].as_u64()))
         .collect();
+    let native = |name: &str| Path::new(name).components().collect::<PathBuf>();
     let file = |name: &str| {
-        let path = place.path("").canonicalize().unwrap().join(name);
+        let path = throng_base::system::plain(place.path("").canonicalize().unwrap()).join(native(name));
         let bytes = fs::metadata(&path).ok().map(|found| found.len());
         (path.display().to_string(), bytes)
     };

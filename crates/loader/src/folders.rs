@@ -5,7 +5,7 @@ use std::{
     io::{self, ErrorKind},
     path::{Component, Path, PathBuf},
 };
-use throng_base::files::record;
+use throng_base::{files::record, system::plain};
 
 /// The folders from which a model's files may be read.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub enum Refusal {
 impl Folders {
     /// Creates the list of folders. Missing folders in `allow` are ignored.
     pub fn new(home: Option<&Path>, allow: &[PathBuf]) -> Self {
-        let real = |p: &Path| p.canonicalize().ok();
+        let real = |p: &Path| p.canonicalize().ok().map(plain);
         let here = Path::new(".");
         let home = home.map(|h| if h.as_os_str().is_empty() { here } else { h });
         Self { home: home.and_then(real), allowed: allow.iter().filter_map(|p| real(p)).collect() }
@@ -50,7 +50,7 @@ impl Folders {
     /// # Errors
     /// If the file does not exist or is in none of the folders. The second error takes precedence.
     pub fn find(&self, path: &Path) -> Result<PathBuf, Refusal> {
-        match path.canonicalize() {
+        match path.canonicalize().map(plain) {
             Ok(path) => self.check(&path).map(|()| path),
             Err(e) => {
                 let absolute = std::path::absolute(path).map_err(Refusal::Unreadable)?;

@@ -17,7 +17,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
-use throng_base::files::record;
+use throng_base::{files::record, system::plain};
 use throng_scene::{Material, NONE, TexelImage, Texels, Texture, TextureMap, Wrap};
 use throng_usd::Library;
 
@@ -160,7 +160,7 @@ impl Materials {
     /// # Errors
     /// If there is no such file. The text is a sentence to be placed after the location that names the file.
     pub fn texture(&mut self, path: &Path, wrap: Wrap, space: ColorSpace, used_by: &Path) -> Result<u32, String> {
-        let found = path.canonicalize().ok().filter(|p| p.is_file());
+        let found = path.canonicalize().ok().filter(|p| p.is_file()).map(plain);
         let path = found
             .or_else(|| {
                 record(path, None);

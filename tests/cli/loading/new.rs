@@ -26,6 +26,7 @@ fn no_file_is_replaced() {
     place.fails(&["new", "x", "--template", "town"], 2, "invalid value 'town'");
 }
 
+#[cfg(unix)]
 #[test]
 fn the_hint_works_when_it_is_pasted() {
     let place = Place::new(1);
