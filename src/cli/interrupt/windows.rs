@@ -66,11 +66,14 @@ unsafe extern "system" fn stop_the_run(event: u32) -> BOOL {
         // The thread that waits has the first event and needs no other.
         let _ = tell.send(());
     }
-    // After any other event, the system ends the process once this returns, or after some seconds. Meanwhile, the run stops and ends the process.
-    while event != CTRL_C_EVENT && event != CTRL_BREAK_EVENT {
+    if event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT {
+        return 1;
+    }
+    // After any other event, the system ends the process once this returns, or after some seconds. Meanwhile, the run stops and ends the
+    // process.
+    loop {
         thread::sleep(Duration::MAX);
     }
-    1
 }
 
 /// Lets events end the process immediately, as done. For commands that cannot lose work, because files are written completely or not at all.
