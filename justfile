@@ -50,6 +50,9 @@ fmt:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets --features usd --ignore-rust-version -- -D warnings
+
+# Check that everything compiles for Windows and macOS
+lint-targets:
     scripts/check-targets
 
 # Measure

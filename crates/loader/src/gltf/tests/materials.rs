@@ -335,7 +335,7 @@ fn variants_change_materials_when_chosen() {
 fn textures_are_shared_by_picture_sampling_and_colour_space() {
     let mut b = Builder::new();
     let first = b.texture(&png(3, 2, [10, 20, 30]));
-    b.add("samplers", json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728}));
+    b.add("samplers", json!({"wrapS": 33071, "wrapT": 33648, "magFilter": 9728, "minFilter": 9728}));
     let clamped = b.add("textures", json!({"source": 0, "sampler": 0}));
     let again = b.add("textures", json!({"source": 0}));
     let base = |t: usize| json!({"pbrMetallicRoughness": {"baseColorTexture": {"index": t}}});
@@ -344,7 +344,8 @@ fn textures_are_shared_by_picture_sampling_and_colour_space() {
     let used: Vec<_> = model.materials.iter().map(|m| m.textures[m.material.color_map as usize].texture).collect();
     assert_eq!(used, [0, 1, 0]);
     let t = &model.textures[1];
-    assert_eq!((t.wrap_s, t.wrap_t, t.nearest), (Wrap::Clamp, Wrap::Mirror, true));
+    assert_eq!((t.wrap_s, t.wrap_t, t.nearest, t.filtered), (Wrap::Clamp, Wrap::Mirror, true, false));
+    assert!(model.textures[0].filtered);
     assert_eq!((t.width, t.height, t.texels.len()), (3, 2, 6));
     assert_eq!(model.textures[0].texels, [[10, 20, 30, 255]; 6]);
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
