@@ -110,9 +110,10 @@ impl Params {
     /// One line for each parameter that was not asked for, with its place.
     pub fn unused(&self, directive: &str) -> Vec<(LineColumn, String)> {
         let asked = self.asked.borrow();
-        let line = |param: &Param| match asked.contains(&&*param.name) {
-            true => (param.place, format!("`{}` has the wrong type for {directive}, and is left out", param.name)),
-            false => {
+        let line = |param: &Param| {
+            if asked.contains(&&*param.name) {
+                (param.place, format!("`{}` has the wrong type for {directive}, and is left out", param.name))
+            } else {
                 let hint = names::hint(&param.name, asked.iter().copied());
                 let what = format!("`{}` is not a parameter of {directive}, and is left out{hint}", param.name);
                 (param.place, what)

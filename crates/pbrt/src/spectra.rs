@@ -106,10 +106,7 @@ pub fn blackbody(kelvin: f32) -> Rgb {
 
 /// Colour of light with pairs of wavelength and value, with a luminance of 1 if `normalized`.
 pub fn light_of(pairs: &[[f32; 2]], normalized: bool) -> Rgb {
-    match normalized {
-        true => light(|nm| sampled(pairs, nm)),
-        false => reflectance_of(pairs),
-    }
+    if normalized { light(|nm| sampled(pairs, nm)) } else { reflectance_of(pairs) }
 }
 
 /// Colour of reflection, or coefficients, with pairs of wavelength and value.
@@ -121,10 +118,7 @@ pub fn reflectance_of(pairs: &[[f32; 2]]) -> Rgb {
 fn light(radiance: impl Fn(f64) -> f64) -> Rgb {
     let color = rgb(&mut |nm| radiance(nm));
     let luminance = 0.212_671 * color[0] + 0.715_160 * color[1] + 0.072_169 * color[2];
-    match luminance > 0.0 {
-        true => color.map(|x| (x / luminance).max(0.0) as f32),
-        false => [0.0; 3],
-    }
+    if luminance > 0.0 { color.map(|x| (x / luminance).max(0.0) as f32) } else { [0.0; 3] }
 }
 
 /// Linear sRGB of a spectrum, not scaled.

@@ -17,9 +17,10 @@ pub fn camera(scene: &mut Scene, file: &File, own: &Own, outer: &DAffine3, aspec
     let turned = DAffine3::from_scale(DVec3::new(1.0, 1.0, -1.0));
     let place = &own.world_from_camera;
     let [start, end] = file.times.map(f64::from);
-    let world_from_camera = match place.moves() && start < end {
-        true => Sampled::Moving(vec![(start, place.start * turned), (end, place.end * turned)]),
-        false => Sampled::Still(place.start * turned),
+    let world_from_camera = if place.moves() && start < end {
+        Sampled::Moving(vec![(start, place.start * turned), (end, place.end * turned)])
+    } else {
+        Sampled::Still(place.start * turned)
     };
     let scale = place.start.matrix3.determinant().abs().cbrt() as f32;
     let camera = usd::Camera {

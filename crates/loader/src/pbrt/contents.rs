@@ -122,9 +122,10 @@ impl<'a> Converter<'a> {
         }
         let transforms = vec![whole(&place.start), whole(&place.end)];
         let [start, end] = self.scene.times.map(f64::from);
-        match start < end && transforms.iter().all(is_invertible) {
-            true => list.add_moving(what, vec![start / RATE, end / RATE], vec![transforms], None),
-            false => list.add_still(what, [transforms[0]], None),
+        if start < end && transforms.iter().all(is_invertible) {
+            list.add_moving(what, vec![start / RATE, end / RATE], vec![transforms], None)
+        } else {
+            list.add_still(what, [transforms[0]], None)
         }
     }
 

@@ -156,16 +156,18 @@ impl Panorama {
     /// The radiance from a direction of the world.
     fn at(&self, direction: DVec3) -> Vec3 {
         let d = self.light_from_world.transform_vector3(direction).normalize_or(DVec3::Z);
-        let (s, t) = match self.is_square() {
-            true => square(d),
-            false => ((d.y.atan2(d.x) / consts::TAU).rem_euclid(1.0), d.z.clamp(-1.0, 1.0).acos() / consts::PI),
+        let (s, t) = if self.is_square() {
+            square(d)
+        } else {
+            ((d.y.atan2(d.x) / consts::TAU).rem_euclid(1.0), d.z.clamp(-1.0, 1.0).acos() / consts::PI)
         };
         let FloatImage { width, height, data } = &self.pixels;
         let (x, y) = (s * f64::from(*width) - 0.5, t * f64::from(*height) - 0.5);
         let texel = |x: f64, y: f64| {
-            let column = match self.is_square() {
-                true => (x as i64).clamp(0, i64::from(*width) - 1),
-                false => (x as i64).rem_euclid(i64::from(*width)),
+            let column = if self.is_square() {
+                (x as i64).clamp(0, i64::from(*width) - 1)
+            } else {
+                (x as i64).rem_euclid(i64::from(*width))
             };
             let row = (y as i64).clamp(0, i64::from(*height) - 1);
             data.get((row * i64::from(*width) + column) as usize).map_or(Vec3::ZERO, |texel| Vec3::from(*texel))

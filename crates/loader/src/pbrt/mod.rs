@@ -55,9 +55,7 @@ pub fn upright(scene: &Scene) -> DAffine3 {
     let from_camera = camera.world_from_camera.start.matrix3;
     let mirrored = if from_camera.determinant() > 0.0 { DVec3::new(-1.0, 1.0, 1.0) } else { DVec3::ONE };
     let up = from_camera.y_axis.abs();
-    let turned = match up.z > up.y && up.z > up.x {
-        true => DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y),
-        false => DMat3::IDENTITY,
-    };
+    let turned =
+        if up.z > up.y && up.z > up.x { DMat3::from_cols(DVec3::X, DVec3::NEG_Z, DVec3::Y) } else { DMat3::IDENTITY };
     DAffine3::from_mat3(turned * DMat3::from_diagonal(mirrored))
 }

@@ -128,13 +128,11 @@ fn subdivided(cage: &Triangles, levels: u32) -> Result<TriangleMesh, String> {
         let [u, v] = cage.points.uvs[corner as usize];
         Vec4::new(u, v, 0.0, 0.0)
     };
-    let attributes = match cage.points.uvs.is_empty() {
-        true => Vec::new(),
-        false => vec![Attribute {
-            spread: Spread::Uvs,
-            values: corners.iter().map(uv).collect(),
-            face_varying: FaceVarying::None,
-        }],
+    let attributes = if cage.points.uvs.is_empty() {
+        Vec::new()
+    } else {
+        let values = corners.iter().map(uv).collect();
+        vec![Attribute { spread: Spread::Uvs, values, face_varying: FaceVarying::None }]
     };
     let polygons = Polygons { scheme: Scheme::Loop, ..Polygons::of_faces(vec![3; triangles.len()], corners) };
     let surface = Cage::new(cage.points.positions.clone(), polygons, attributes)?;

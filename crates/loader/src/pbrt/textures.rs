@@ -145,10 +145,7 @@ impl<'a> Textures<'a> {
     }
 
     fn read(&mut self, picture: &Picture) -> Read {
-        let (scale, bias) = match picture.invert {
-            true => (-picture.scale, 1.0),
-            false => (picture.scale, 0.0),
-        };
+        let (scale, bias) = if picture.invert { (-picture.scale, 1.0) } else { (picture.scale, 0.0) };
         let wrap = match picture.wrap {
             Wrap::Repeat => WrapMode::Repeat,
             Wrap::Clamp => WrapMode::Clamp,
@@ -181,9 +178,10 @@ pub fn apply<const N: usize>(operation: Operation, values: [Computed; N]) -> Com
             _ => None,
         })
         .collect();
-    match constants.len() == N {
-        true => Computed::Constant(operation.of(&constants)),
-        false => Computed::Apply(operation, values.into()),
+    if constants.len() == N {
+        Computed::Constant(operation.of(&constants))
+    } else {
+        Computed::Apply(operation, values.into())
     }
 }
 

@@ -63,10 +63,7 @@ impl Builder {
     fn screen(&self, aspect: Option<f32>) -> [f32; 4] {
         let [width, height] = self.scene.film.size.map(|side| side as f32);
         let aspect = aspect.unwrap_or(width / height);
-        match aspect > 1.0 {
-            true => [-aspect, aspect, -1.0, 1.0],
-            false => [-1.0, 1.0, -1.0 / aspect, 1.0 / aspect],
-        }
+        if aspect > 1.0 { [-aspect, aspect, -1.0, 1.0] } else { [-1.0, 1.0, -1.0 / aspect, 1.0 / aspect] }
     }
 
     /// `Film "rgb" ..`

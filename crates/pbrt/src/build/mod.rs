@@ -178,10 +178,7 @@ impl Builder {
     fn path(&self, name: &str) -> PathBuf {
         let path = self.folder.join(name);
         let beside = || Some(self.open.last()?.parent()?.join(name)).filter(|beside| beside.is_file());
-        match path.is_file() {
-            true => path,
-            false => beside().unwrap_or(path),
-        }
+        if path.is_file() { path } else { beside().unwrap_or(path) }
     }
 
     /// Adds a warning. Equal ones are counted.

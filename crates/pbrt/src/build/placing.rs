@@ -28,9 +28,10 @@ impl Builder {
         let Some(&into) = self.groups.last() else { return Ok(()) };
         let copies = &mut self.scene.groups[into as usize].copies;
         let own = copies_of(copies, group);
-        match place.moves() {
-            true => own.moving.push([place.start.as_affine3(), place.end.as_affine3()]),
-            false => own.places.push(place.start.as_affine3()),
+        if place.moves() {
+            own.moving.push([place.start.as_affine3(), place.end.as_affine3()])
+        } else {
+            own.places.push(place.start.as_affine3())
         }
         Ok(())
     }

@@ -185,9 +185,10 @@ impl Builder {
         let b_spline = params.text("basis") == Some("bspline");
         let quadratic = params.integer("degree") == Some(2);
         let points = if quadratic { cubic(&points, b_spline) } else { points };
-        let (count, is_whole) = match b_spline && !quadratic {
-            true => (points.len(), points.len() >= 4),
-            false => (points.len(), points.len() >= 4 && points.len() % 3 == 1),
+        let (count, is_whole) = if b_spline && !quadratic {
+            (points.len(), points.len() >= 4)
+        } else {
+            (points.len(), points.len() >= 4 && points.len() % 3 == 1)
         };
         if !is_whole {
             self.warn(place, format!("a curve of {count} points has no whole segments: it is left out"));
@@ -223,10 +224,11 @@ impl Curves {
 fn cubic(points: &[[f32; 3]], b_spline: bool) -> Vec<[f32; 3]> {
     let mix = |a: [f32; 3], b: [f32; 3], share: f32| [0, 1, 2].map(|i| a[i] + (b[i] - a[i]) * share);
     let mut bezier: Vec<[[f32; 3]; 3]> = Vec::new();
-    match b_spline {
-        true => bezier.extend(points.windows(3).map(|w| [mix(w[0], w[1], 0.5), w[1], mix(w[1], w[2], 0.5)])),
-        false => bezier
-            .extend((0..points.len().saturating_sub(2)).step_by(2).map(|i| [points[i], points[i + 1], points[i + 2]])),
+    if b_spline {
+        bezier.extend(points.windows(3).map(|w| [mix(w[0], w[1], 0.5), w[1], mix(w[1], w[2], 0.5)]));
+    } else {
+        let starts = (0..points.len().saturating_sub(2)).step_by(2);
+        bezier.extend(starts.map(|i| [points[i], points[i + 1], points[i + 2]]));
     }
     let mut cubic: Vec<[f32; 3]> = bezier.first().map(|first| first[0]).into_iter().collect();
     for [a, b, c] in bezier {
