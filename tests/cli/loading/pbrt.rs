@@ -37,7 +37,7 @@ fn the_picture_has_the_size_of_the_film_and_the_hand_of_the_file() {
     let channels = picture.len() / (64 * 32);
     let red = |x: usize, y: usize| {
         let at = (y * 64 + x) * channels;
-        picture[at] > 2 * picture[at + 1]
+        picture[at] / 2 > picture[at + 1]
     };
     // Looking along -Z, +X is on the left in a left-handed space.
     assert!(red(32, 16) && red(20, 16) && !red(44, 16));
