@@ -111,7 +111,7 @@ fn cones_continue_in_mirrors() {
         let mirror = Material { kind: MaterialKind::Mirror, color: Vec3::ONE, ..Material::default() };
         scene.materials.push(mirror);
         scene.material_slots.push(1);
-        let mut facing = scene.instances[0].clone();
+        let mut facing = scene.instances[0];
         // A mirror above the square, in which a camera below sees it.
         facing.local = Affine3::from_rotation_translation(Quat::from_rotation_x(std::f32::consts::PI), Vec3::Y * 3.0);
         facing.slot_base = 1;
