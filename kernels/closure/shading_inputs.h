@@ -53,7 +53,7 @@ THRONG_DEVICE Frame make_frame(const Surface& s) {
 THRONG_DEVICE Vec3 read_normal(const Params& params, const Surface& s, const Frame& f, uint32_t index, float scale, float& variance) {
     if (index == NO_INDEX || !f.along_texture) return s.shading;
     const Texel texel = sample_map(params, index, s.uv, s.footprint);
-    variance += squared(texel.alpha * scale);
+    if (has_deviations(params, index)) variance += squared(texel.alpha * scale);
     Vec3 n = texel.color * 2.0f - vec3(1.0f);
     Vec3 mapped = f.tangent * (n.x * scale) + f.bitangent * (n.y * scale) + f.normal * n.z;
     return normalize_or(s.front ? mapped : -mapped, s.shading);

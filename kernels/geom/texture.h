@@ -182,6 +182,9 @@ THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2*
     return filter_map(params, index, uv[0], uv[1], footprint);
 }
 
+// Whether the alpha of map `index` is the deviation of normals. It is not if the texture also has other uses.
+THRONG_INLINE bool has_deviations(const Params& params, uint32_t index) { return params.scene.textures[params.tables.maps[index].texture].is_normal; }
+
 // Latitude-longitude lookup of a unit direction, averaged over a cone of directions `spread` radians wide.
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d, float spread) {
     const TextureRecord texture = load_record(&params.scene.textures[index]);

@@ -3,8 +3,8 @@
 use crate::common::{Random, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::scene::{
-    Alpha, Camera, CameraPath, Integrator, Material, MaterialKind, Projection, Scene, Shape, Texels, Texture,
-    TextureMap, Wrap,
+    Alpha, Camera, CameraPath, Environment, Integrator, Material, MaterialKind, Projection, Scene, Shape, Texels,
+    Texture, TextureMap, Wrap,
 };
 use throng_picture::aov::Aov;
 
@@ -156,4 +156,28 @@ fn texels_that_are_magnified_and_holes_keep_their_bits() {
     assert_eq!(with.1, without.1);
     // Colours around holes do not bleed into what is seen.
     assert!(with.0.iter().all(|&level| level == 255 || level == 0), "{:?}", with.0);
+}
+
+#[test]
+fn a_texture_of_normals_with_another_use_keeps_the_roughness() {
+    let picture = |is_shared: bool, roughness: f32| {
+        let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
+        look(&mut scene, Vec3::Y * 5.0, Vec3::ZERO, 0.02);
+        let Shape::Triangles(triangles) = &mut scene.meshes[0].shape else { panic!("a mesh of triangles") };
+        triangles.tangents = vec![[1.0, 0.0, 0.0, 1.0]; 4];
+        triangles.normals = vec![[0.0, 1.0, 0.0]; 4];
+        let texels = Texels::Linear8(vec![[128, 128, 255, 255]; 4]);
+        scene.textures = vec![Texture { width: 2, height: 2, texels, ..noise() }; 2];
+        scene.maps = vec![TextureMap::plain(0), TextureMap::plain(1)];
+        scene.environment = Environment::Gradient { zenith: Vec3::ONE, horizon: Vec3::ZERO, nadir: Vec3::ZERO };
+        let material = &mut scene.materials[0];
+        material.kind = MaterialKind::Layered;
+        material.lobes.metallic = 1.0;
+        material.lobes.roughness = roughness;
+        material.lobes.normal_map = 0;
+        material.color_map = if is_shared { 0 } else { 1 };
+        render(scene, &settings(PIXELS, PIXELS, Integrator::Path)).pixels
+    };
+    assert_eq!(picture(true, 0.1), picture(false, 0.1));
+    assert_ne!(picture(false, 1.0), picture(false, 0.1));
 }

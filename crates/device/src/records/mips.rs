@@ -41,8 +41,10 @@ pub fn meanings(scene: &Scene) -> Vec<Meaning> {
         let others = others.filter(|&map| !(see_through && map == material.color_map));
         others.for_each(|map| mark(&mut plain, map));
     }
+    // The alpha of sRGB colours is none of normals.
+    let is_data = |texture: usize| !matches!(scene.textures[texture].texels, Texels::Srgb8(_));
     let meaning = |texture: usize| match (plain[texture], normal[texture], covered[texture]) {
-        (false, true, false) => Meaning::Normal,
+        (false, true, false) if is_data(texture) => Meaning::Normal,
         (_, false, true) => Meaning::Covered,
         _ => Meaning::Plain,
     };
@@ -60,8 +62,6 @@ pub fn mips(texture: &Texture, meaning: Meaning) -> Texels {
     let size = if texture.filtered { [texture.width, texture.height] } else { [1; 2] };
     match &texture.texels {
         Texels::Srgb8(texels) => {
-            // Eight-bit sRGB normals do not exist.
-            let meaning = if meaning == Meaning::Normal { Meaning::Plain } else { meaning };
             let (decode, encode) = (srgb_table(), srgb_codes());
             let read = |[r, g, b, a]: [u8; 4], _| {
                 let [r, g, b] = [r, g, b].map(|code| decode[usize::from(code)]);
