@@ -1,6 +1,6 @@
 // Texture lookups in linear colour: bilinear, and averaged over the footprints of rays.
 #pragma once
-#include "abi.h"
+#include "geom/blocks.h"
 #include "util/sampler.h"
 
 namespace THRONG_NAMESPACE {
@@ -32,21 +32,26 @@ THRONG_INLINE Vec3 srgb_color(const float* srgb_table, uint32_t texel) {
     return vec3(bits_float(load_word(srgb_table + bytes[0])), bits_float(load_word(srgb_table + bytes[1])), bits_float(load_word(srgb_table + bytes[2])));
 }
 
-// Fetches four texels with independent loads.
-THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& texture, const uint64_t* indices, Texel* texels) {
+// Fetches the texels in two columns and two rows, with independent loads unless they are compact.
+THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& texture, const uint32_t* columns, const uint32_t* rows, Texel* texels) {
+    const auto index = [&](int i) { return uint64_t(rows[i / 2]) * texture.width + columns[i % 2]; };
     if (texture.format == TEXELS_FLOAT) {
         for (int i = 0; i < 4; i++) {
-            Words4 words = load_words(texture.texels + 16 * indices[i]);
+            Words4 words = load_words(texture.texels + 16 * index(i));
             texels[i] = Texel{vec3(words), bits_float(words.w)};
         }
         return;
     }
     constexpr float kByte = 1.0f / 255.0f;
     uint32_t bytes[4];
-    for (int i = 0; i < 4; i++) bytes[i] = load_word(texture.texels + 4 * indices[i]);
+    if (texture.format == TEXELS_RGBA8) {
+        for (int i = 0; i < 4; i++) bytes[i] = load_word(texture.texels + 4 * index(i));
+    } else {
+        for (int i = 0; i < 4; i++) bytes[i] = compact_texel(texture.texels, texture.format, texture.width, columns[i % 2], rows[i / 2]);
+    }
     for (int i = 0; i < 4; i++) {
         texels[i].alpha = float(bytes[i] >> 24) * kByte;
-        texels[i].color = texture.format == TEXELS_SRGB8
+        texels[i].color = texture.flags & TEXTURE_SRGB
             ? srgb_color(srgb_table, bytes[i])
             : vec3(float(bytes[i] & 255u), float(bytes[i] >> 8 & 255u), float(bytes[i] >> 16 & 255u)) * kByte;
     }
@@ -54,16 +59,15 @@ THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& te
 
 // Looks up a texture at `x` and `y` in texels, with texel centres at half-integers.
 THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
-    float half = texture.nearest ? 0.0f : 0.5f;
+    const bool is_sharp = texture.flags & TEXTURE_NEAREST;
+    float half = is_sharp ? 0.0f : 0.5f;
     float fx = floorf(x - half), fy = floorf(y - half);
-    float wx = texture.nearest ? 0.0f : x - half - fx, wy = texture.nearest ? 0.0f : y - half - fy;
+    float wx = is_sharp ? 0.0f : x - half - fx, wy = is_sharp ? 0.0f : y - half - fy;
     int64_t ix = int64_t(fx), iy = int64_t(fy);
-    uint32_t x0 = wrap_texel(ix, texture.width, wrap_x), x1 = wrap_texel(ix + 1, texture.width, wrap_x);
-    uint64_t row0 = uint64_t(wrap_texel(iy, texture.height, wrap_y)) * texture.width;
-    uint64_t row1 = uint64_t(wrap_texel(iy + 1, texture.height, wrap_y)) * texture.width;
-    const uint64_t indices[4] = {row0 + x0, row0 + x1, row1 + x0, row1 + x1};
+    const uint32_t columns[2] = {wrap_texel(ix, texture.width, wrap_x), wrap_texel(ix + 1, texture.width, wrap_x)};
+    const uint32_t rows[2] = {wrap_texel(iy, texture.height, wrap_y), wrap_texel(iy + 1, texture.height, wrap_y)};
     Texel c[4];
-    fetch_texels(srgb_table, texture, indices, c);
+    fetch_texels(srgb_table, texture, columns, rows, c);
     return lerp(lerp(c[0], c[1], wx), lerp(c[2], c[3], wx), wy);
 }
 
@@ -88,19 +92,25 @@ THRONG_INLINE Vec2 unpack_side(uint32_t side) { return Vec2{bits_float(side & 0x
 // Logarithm to base 2 of a number of at least 1, exact for powers of two and linear in between.
 THRONG_INLINE float level_of(float texels) { return float((float_bits(texels) >> 23) - 127u) + (bits_float((float_bits(texels) & 0x007fffffu) | 0x3f800000u) - 1.0f); }
 
+THRONG_INLINE uint64_t level_bytes(const TextureRecord& level) {
+    if (level.format == TEXELS_BC7) return 16 * uint64_t((level.width + 3) / 4) * ((level.height + 3) / 4);
+    const uint64_t texel = level.format == TEXELS_FLOAT ? 16 : level.format == TEXELS_GREY8 ? 1 : 4;
+    return texel * level.width * level.height;
+}
+
 // A level of a texture's mip maps, whose sizes are halved and rounded down.
 THRONG_INLINE TextureRecord level_at(const TextureRecord& texture, uint32_t level) {
     TextureRecord at = texture;
     if (level == 0) return at;
     at.texels = texture.mips;
+    at.format = texture.mip_format;
     // Magnified texels may be sharp, averages are not.
-    at.nearest = 0;
-    const uint64_t bytes = texture.format == TEXELS_FLOAT ? 16 : 4;
+    at.flags &= ~TEXTURE_NEAREST;
     for (uint32_t k = 1;; k++) {
         at.width = at.width > 1 ? at.width / 2 : 1;
         at.height = at.height > 1 ? at.height / 2 : 1;
         if (k == level) return at;
-        at.texels += bytes * at.width * at.height;
+        at.texels += level_bytes(at);
     }
 }
 
@@ -117,7 +127,7 @@ THRONG_INLINE Texel mean_along(const Params& params, const TextureRecord& textur
         const float along = (float(tap) + 0.5f) * share - 0.5f;
         Texel texel = sample_texture(params, at, Vec2{uv.x + side.x * along, uv.y + side.y * along});
         // The variance of the normals of single texels is zero.
-        if (texture.is_normal && level == 0) texel.alpha = 0.0f;
+        if (texture.flags & TEXTURE_NORMALS && level == 0) texel.alpha = 0.0f;
         sum.color += texel.color * share;
         sum.alpha += texel.alpha * share;
     }
@@ -183,7 +193,7 @@ THRONG_INLINE Texel sample_map(const Params& params, uint32_t index, const Vec2*
 }
 
 // Whether the alpha of map `index` is the deviation of normals. It is not if the texture also has other uses.
-THRONG_INLINE bool has_deviations(const Params& params, uint32_t index) { return params.scene.textures[params.tables.maps[index].texture].is_normal; }
+THRONG_INLINE bool has_deviations(const Params& params, uint32_t index) { return params.scene.textures[params.tables.maps[index].texture].flags & TEXTURE_NORMALS; }
 
 // Latitude-longitude lookup of a unit direction, averaged over a cone of directions `spread` radians wide.
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d, float spread) {

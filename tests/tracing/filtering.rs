@@ -3,8 +3,8 @@
 use crate::common::{Random, mesh, render, scene, settings, sphere};
 use glam::{Affine3, Quat, Vec3};
 use throng::scene::{
-    Alpha, Camera, CameraPath, Environment, Integrator, Material, MaterialKind, Projection, Scene, Shape, Texels,
-    Texture, TextureMap, Wrap,
+    Alpha, Camera, CameraPath, CompactFormat, CompactTexels, Environment, Integrator, Material, MaterialKind,
+    Projection, Scene, Shape, Texels, Texture, TextureMap, Wrap,
 };
 use throng_picture::aov::Aov;
 
@@ -180,4 +180,56 @@ fn a_texture_of_normals_with_another_use_keeps_the_roughness() {
     };
     assert_eq!(picture(true, 0.1), picture(false, 0.1));
     assert_ne!(picture(false, 1.0), picture(false, 0.1));
+}
+
+/// Blocks with random bits. Those of BC7 have each mode equally often, also the reserved one.
+fn blocks(format: CompactFormat, width: u32, height: u32) -> CompactTexels {
+    let mut random = Random::new(format as u32);
+    let mut bytes: Vec<u8> = (0..format.bytes(width, height)).map(|_| (random.unit() * 256.0) as u8).collect();
+    if format == CompactFormat::Bc7 {
+        for (number, block) in bytes.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+            let mode = number % 9;
+            block[0] = if mode == 8 { 0 } else { (block[0] | 1) << mode };
+        }
+    }
+    CompactTexels { format, is_srgb: true, bytes }
+}
+
+#[test]
+fn compact_texels_are_seen_as_the_decoder_of_files_reads_them() {
+    const PIXELS: u32 = 96;
+    let (width, height) = (94, 57);
+    let formats = [
+        CompactFormat::Grey,
+        CompactFormat::Bc1,
+        CompactFormat::Bc1Opaque,
+        CompactFormat::Bc3,
+        CompactFormat::Bc4,
+        CompactFormat::Bc5,
+        CompactFormat::Bc7,
+    ];
+    for format in formats {
+        let compact = blocks(format, width, height);
+        let decoded = compact.decoded(width, height);
+        let picture = |texels: Texels, fov: f32, nearest: bool| {
+            let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
+            scene.textures = vec![Texture { width, height, texels, nearest, ..noise() }];
+            scene.materials[0].alpha = Alpha::Blend;
+            look(&mut scene, Vec3::Y * 5.0, Vec3::ZERO, fov);
+            let mut settings = settings(PIXELS, PIXELS, Integrator::Albedo);
+            settings.aovs = [Aov::Alpha].into_iter().collect();
+            let rendered = render(scene, &settings);
+            (rendered.pixels, rendered.aovs.into_iter().map(|aov| aov.values.to_vec()).collect::<Vec<_>>())
+        };
+        // Texels as large as pixels and larger ones, then smaller ones.
+        for (fov, nearest) in [(0.4, true), (0.1, false), (1.2, false)] {
+            for is_srgb in [true, false] {
+                let compact = Texels::Compact(CompactTexels { is_srgb, ..compact.clone() });
+                let [seen, read] =
+                    [compact, Texels::of_bytes(decoded.clone(), is_srgb)].map(|t| picture(t, fov, nearest));
+                assert_eq!(seen.0, read.0, "{format:?} {fov} sRGB: {is_srgb}");
+                assert_eq!(seen.1, read.1, "{format:?} {fov} sRGB: {is_srgb}");
+            }
+        }
+    }
 }

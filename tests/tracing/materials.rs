@@ -32,14 +32,10 @@ fn triangles(scene: &mut Scene) -> &mut TriangleMesh {
 }
 
 fn texture(width: u32, texels: Texels) -> Texture {
-    let count = match &texels {
-        Texels::Srgb8(t) | Texels::Linear8(t) => t.len(),
-        Texels::Linear(t) => t.len(),
-    };
     Texture {
         name: "texture".into(),
         width,
-        height: count as u32 / width,
+        height: texels.count() as u32 / width,
         texels,
         wrap: [Wrap::Repeat; 2],
         nearest: false,

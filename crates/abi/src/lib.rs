@@ -140,9 +140,26 @@ constants! {
     /// Some material lets light pass from behind.
     pub const CUTOUT_LIGHT: u32 = 4;
 
-    pub const TEXELS_SRGB8: u32 = 0;
+    pub const TEXELS_RGBA8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
-    pub const TEXELS_LINEAR8: u32 = 2;
+    /// One byte, for three equal channels.
+    pub const TEXELS_GREY8: u32 = 2;
+    pub const TEXELS_BC1: u32 = 3;
+    /// Transparent texels are opaque black.
+    pub const TEXELS_BC1_OPAQUE: u32 = 4;
+    pub const TEXELS_BC3: u32 = 5;
+    /// Three channels are equal.
+    pub const TEXELS_BC4: u32 = 6;
+    /// Blue makes normals of unit length of red and green.
+    pub const TEXELS_BC5: u32 = 7;
+    pub const TEXELS_BC7: u32 = 8;
+
+    /// Magnified without interpolation.
+    pub const TEXTURE_NEAREST: u32 = 1;
+    /// Texels are normals. The alpha of smaller levels is then the standard deviation of their slopes.
+    pub const TEXTURE_NORMALS: u32 = 2;
+    /// Colours with eight bits are in sRGB.
+    pub const TEXTURE_SRGB: u32 = 4;
 
     pub const WRAP_REPEAT: u32 = 0;
     pub const WRAP_CLAMP: u32 = 1;

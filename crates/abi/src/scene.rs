@@ -157,7 +157,8 @@ border! {
         pub uv_set: u32,
     }
 
-    /// Texels are rows of RGBA, 8-bit (sRGB or linear) or 32-bit linear float, the top row first.
+    /// Texels are rows, the top row first: RGBA with 8 bits per channel or as linear 32-bit floats, or compact formats. Blocks of 4x4 texels are rows of
+    /// blocks, of which the last may reach beyond the texture.
     #[repr(C, align(16))]
     pub struct TextureRecord {
         pub texels: *const u8,
@@ -167,14 +168,14 @@ border! {
         pub height: u32,
         /// One of `TEXELS_*`.
         pub format: u32,
+        /// Format of the smaller levels.
+        pub mip_format: u32,
         /// `WRAP_*` along u and v.
         pub wrap: [u32; 2],
-        /// 1 for nearest-neighbour magnification.
-        pub nearest: u32,
         /// Number of levels including `texels`, at least 1.
         pub levels: u32,
-        /// 1 if texels are normals. The alpha of smaller levels is then the standard deviation of their slopes.
-        pub is_normal: u32,
+        /// A combination of `TEXTURE_*`.
+        pub flags: u32,
     }
 
     /// A light source. Suns come first in the table of lights.

@@ -1,6 +1,7 @@
 //! Small mathematical tools: boxes, transforms, a hash for reproducible variation, the sRGB curve.
 
 use glam::{Affine3, UVec3, Vec3};
+use std::sync::OnceLock;
 
 /// Thickness that a flat scale is given, and the scale below which it counts as flat; both relative to the largest scale.
 const THICKNESS: f32 = 1e-4;
@@ -232,6 +233,12 @@ pub fn truncated(x: f32) -> i32 {
 #[inline]
 pub fn linear_from_srgb(x: f32) -> f32 {
     if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+}
+
+/// The linear values of all sRGB codes with eight bits.
+pub fn linear_from_srgb8() -> &'static [f32; 256] {
+    static TABLE: OnceLock<[f32; 256]> = OnceLock::new();
+    TABLE.get_or_init(|| std::array::from_fn(|code| linear_from_srgb(code as f32 / 255.0)))
 }
 
 /// The sRGB transfer function: encodes a linear value in [0, 1].

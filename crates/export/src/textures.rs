@@ -7,7 +7,7 @@ use crate::{
 use exr::prelude::{AnyChannel, AnyChannels, Encoding, FlatSamples, Image, Layer, LayerAttributes, WritableImage};
 use image::{ExtendedColorType, ImageEncoder, codecs::png::PngEncoder};
 use std::{collections::HashMap, io::Cursor};
-use throng_scene::{FloatImage, Scene, Texels, Texture};
+use throng_scene::{FloatImage, Rgba, Scene, Texture};
 use throng_usd::names::Names;
 
 /// The pictures that materials and lights have used so far.
@@ -43,7 +43,7 @@ impl<'a> Textures<'a> {
             return Ok(known.clone());
         }
         let texture = &self.scene.textures[index as usize];
-        let is_srgb = matches!(texture.texels, Texels::Srgb8(_));
+        let is_srgb = texture.texels.is_srgb();
         let (extension, bytes) = encoded(texture);
         let stored = Stored { asset: self.add(&stem(&texture.name), extension, bytes)?, is_srgb };
         self.known.insert(index, stored.clone());
@@ -85,9 +85,9 @@ fn stem(name: &str) -> String {
 /// The extension and the content of a texture's file.
 fn encoded(texture: &Texture) -> (&'static str, Result<Vec<u8>, String>) {
     let size = (texture.width, texture.height);
-    match &texture.texels {
-        Texels::Srgb8(texels) | Texels::Linear8(texels) => ("png", bytes(size, texels)),
-        Texels::Linear(texels) => {
+    match texture.texels.rgba(size.0, size.1) {
+        Rgba::Bytes(texels) => ("png", bytes(size, &texels)),
+        Rgba::Floats(texels) => {
             let channel = |number: usize| texels.iter().map(|texel| texel[number]).collect();
             let mut channels = vec![("R", channel(0)), ("G", channel(1)), ("B", channel(2))];
             if texels.iter().any(|texel| texel[3] != 1.0) {

@@ -2,7 +2,7 @@
 
 use crate::{LoadError, enlarge::enlarged, image};
 use std::path::PathBuf;
-use throng_scene::{TexelImage, Texels};
+use throng_scene::{Rgba, TexelImage, Texels};
 
 /// Column and row of a tile with a number from 1001 on. Row 0 is at the bottom.
 pub fn cell(number: u32) -> (u32, u32) {
@@ -22,7 +22,7 @@ pub fn size(cells: &[(u32, u32)]) -> Option<(u32, u32)> {
 /// If a picture is damaged, or if the whole is too large.
 pub fn joined(tiles: &[(u32, PathBuf)]) -> Result<TexelImage, LoadError> {
     let pictures = tiles.iter().map(|(number, path)| Ok((cell(*number), image::load(path)?)));
-    let mut pictures: Vec<((u32, u32), TexelImage)> = pictures.collect::<Result<_, LoadError>>()?;
+    let pictures: Vec<((u32, u32), TexelImage)> = pictures.collect::<Result<_, LoadError>>()?;
     let cells: Vec<(u32, u32)> = pictures.iter().map(|(cell, _)| *cell).collect();
     let (columns, rows) = size(&cells).unwrap_or((1, 1));
     let width = pictures.iter().map(|(_, picture)| picture.width).max().unwrap_or(1);
@@ -38,27 +38,31 @@ pub fn joined(tiles: &[(u32, PathBuf)]) -> Result<TexelImage, LoadError> {
         );
         return Err(LoadError::file(&tiles[0].1, message));
     }
-    let is_float = pictures.iter().any(|(_, picture)| matches!(picture.texels, Texels::Linear(_)));
+    let pictures = pictures
+        .into_iter()
+        .map(|(cell, TexelImage { width, height, texels })| (cell, (width, height), texels.into_rgba(width, height)));
+    let pictures: Vec<_> = pictures.collect();
+    let is_float = pictures.iter().any(|(.., channels)| matches!(channels, Rgba::Floats(_)));
     let count = whole.0 as usize * whole.1 as usize;
     let mut floats = vec![[0.0; 4]; if is_float { count } else { 0 }];
     let mut bytes = vec![[0u8; 4]; if is_float { 0 } else { count }];
-    for ((column, row), picture) in &mut pictures {
-        let (from, to) = ((picture.width, picture.height), (width, height));
-        match &mut picture.texels {
-            Texels::Linear(texels) => *texels = enlarged(std::mem::take(texels), from, to),
-            Texels::Srgb8(texels) | Texels::Linear8(texels) => *texels = enlarged(std::mem::take(texels), from, to),
-        }
+    for ((column, row), from, channels) in pictures {
+        let to = (width, height);
+        let channels = match channels {
+            Rgba::Floats(texels) => Rgba::Floats(enlarged(texels.into_owned(), from, to).into()),
+            Rgba::Bytes(texels) => Rgba::Bytes(enlarged(texels.into_owned(), from, to).into()),
+        };
         for y in 0..height {
             let own = (y * width) as usize..((y + 1) * width) as usize;
-            let start = ((rows - 1 - *row) * height + y) as usize * whole.0 as usize + (*column * width) as usize;
+            let start = ((rows - 1 - row) * height + y) as usize * whole.0 as usize + (column * width) as usize;
             let place = start..start + width as usize;
-            match &picture.texels {
-                Texels::Linear(texels) => floats[place].copy_from_slice(&texels[own]),
-                Texels::Srgb8(texels) | Texels::Linear8(texels) if is_float => {
+            match &channels {
+                Rgba::Floats(texels) => floats[place].copy_from_slice(&texels[own]),
+                Rgba::Bytes(texels) if is_float => {
                     let float = |texel: &[u8; 4]| texel.map(|x| f32::from(x) / 255.0);
                     floats[place].iter_mut().zip(&texels[own]).for_each(|(to, texel)| *to = float(texel));
                 }
-                Texels::Srgb8(texels) | Texels::Linear8(texels) => bytes[place].copy_from_slice(&texels[own]),
+                Rgba::Bytes(texels) => bytes[place].copy_from_slice(&texels[own]),
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::materials::PictureFile;
 use glam::Vec2;
 use rayon::prelude::*;
 use throng_base::math::linear_from_srgb;
-use throng_scene::{Texels, Texture, Wrap};
+use throng_scene::{Rgba, Texture, Wrap};
 use throng_usd::{Computed, Read, scaled};
 
 /// Width and height of a texture over coordinates without pictures.
@@ -78,14 +78,19 @@ fn value(leaf: &Computed, place: Vec2, textures: &[Option<Sampler>]) -> [f32; 4]
 /// Reads a texture with bilinear interpolation, as linear values.
 struct Sampler<'a> {
     texture: &'a Texture,
+    channels: Rgba<'a>,
     linear: [f32; 256],
 }
 
 impl<'a> Sampler<'a> {
     fn new(texture: &'a Texture) -> Self {
-        let is_srgb = matches!(texture.texels, Texels::Srgb8(_));
+        let is_srgb = texture.texels.is_srgb();
         let decode = |x: f32| if is_srgb { linear_from_srgb(x) } else { x };
-        Self { texture, linear: std::array::from_fn(|byte| decode(byte as f32 / 255.0)) }
+        Self {
+            texture,
+            channels: texture.texels.rgba(texture.width, texture.height),
+            linear: std::array::from_fn(|byte| decode(byte as f32 / 255.0)),
+        }
     }
 
     fn at(&self, uv: Vec2) -> [f32; 4] {
@@ -113,13 +118,13 @@ impl<'a> Sampler<'a> {
         let [row, column] =
             [(y, height, wrap[1]), (x, width, wrap[0])].map(|(x, n, wrap)| wrapped(x as i64, n.into(), wrap));
         let index = row * width as usize + column;
-        match &self.texture.texels {
-            Texels::Srgb8(texels) | Texels::Linear8(texels) => {
+        match &self.channels {
+            Rgba::Bytes(texels) => {
                 let Some(&[r, g, b, a]) = texels.get(index) else { return [0.0; 4] };
                 let [r, g, b] = [r, g, b].map(|byte| self.linear[usize::from(byte)]);
                 [r, g, b, f32::from(a) / 255.0]
             }
-            Texels::Linear(texels) => texels.get(index).copied().unwrap_or_default(),
+            Rgba::Floats(texels) => texels.get(index).copied().unwrap_or_default(),
         }
     }
 }
@@ -144,6 +149,7 @@ mod tests {
     use crate::{gltf::ColorSpace, materials::Use};
     use glam::Affine2;
     use std::path::PathBuf;
+    use throng_scene::Texels;
     use throng_usd::{Operation, WrapMode};
 
     fn picture(name: &str) -> PictureFile {

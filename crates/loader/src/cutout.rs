@@ -1,7 +1,7 @@
 //! Textures whose opacity comes from another picture than their colours, as in MTL files.
 
 use crate::enlarge::enlarged;
-use throng_scene::{Texels, Texture, Wrap};
+use throng_scene::{Rgba, Texels, Texture, Wrap};
 
 /// The channel of a picture that contains the opacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -49,16 +49,19 @@ pub fn joined(color: Option<Texture>, opacity: &Texture, channel: Channel, is_on
     let own = (joined.width, joined.height);
     let size = (own.0.max(opacity.width), own.1.max(opacity.height));
     alpha = enlarged(alpha, (opacity.width, opacity.height), size);
-    match &mut joined.texels {
-        Texels::Srgb8(texels) | Texels::Linear8(texels) => {
-            *texels = enlarged(std::mem::take(texels), own, size);
+    let is_srgb = joined.texels.is_srgb();
+    joined.texels = match joined.texels.into_rgba(own.0, own.1) {
+        Rgba::Bytes(texels) => {
+            let mut texels = enlarged(texels.into_owned(), own, size);
             texels.iter_mut().zip(alpha).for_each(|(texel, alpha)| texel[3] = alpha);
+            Texels::of_bytes(texels, is_srgb)
         }
-        Texels::Linear(texels) => {
-            *texels = enlarged(std::mem::take(texels), own, size);
+        Rgba::Floats(texels) => {
+            let mut texels = enlarged(texels.into_owned(), own, size);
             texels.iter_mut().zip(alpha).for_each(|(texel, alpha)| texel[3] = f32::from(alpha) / 255.0);
+            Texels::Linear(texels)
         }
-    }
+    };
     (joined.width, joined.height) = size;
     joined
 }
@@ -66,9 +69,9 @@ pub fn joined(color: Option<Texture>, opacity: &Texture, channel: Channel, is_on
 /// A channel of all texels, from 0 to 255.
 fn channel_of(texture: &Texture, channel: Channel) -> Vec<u8> {
     let byte = |x: f32| (x.clamp(0.0, 1.0) * 255.0).round() as u8;
-    let texels: Vec<[u8; 4]> = match &texture.texels {
-        Texels::Srgb8(texels) | Texels::Linear8(texels) => texels.clone(),
-        Texels::Linear(texels) => texels.iter().map(|texel| texel.map(byte)).collect(),
+    let texels = match texture.texels.rgba(texture.width, texture.height) {
+        Rgba::Bytes(texels) => texels,
+        Rgba::Floats(texels) => texels.iter().map(|texel| texel.map(byte)).collect(),
     };
     let brightness = |[r, g, b, _]: [u8; 4]| {
         let [r, g, b] = [r, g, b].map(f32::from);

@@ -18,7 +18,7 @@ use std::{
     sync::Arc,
 };
 use throng_base::{files::record, system::plain};
-use throng_scene::{Material, NONE, TexelImage, Texels, Texture, TextureMap, Wrap};
+use throng_scene::{Material, NONE, TexelImage, Texture, TextureMap, Wrap};
 use throng_usd::Library;
 
 /// Materials and textures of the scene being loaded.
@@ -350,14 +350,14 @@ fn decode_request(request: Request) -> Result<(Option<Texture>, Vec<String>), Lo
             }
         }
     };
-    Ok((texture, warnings))
+    Ok((texture.map(Texture::compacted), warnings))
 }
 
 fn decode(wanted: &PictureFile) -> Result<Texture, LoadError> {
     let picture = match &wanted.bytes {
-        Some(bytes) => image::of_bytes(&wanted.path, bytes)?,
+        Some(bytes) => image::texels_of_bytes(&wanted.path, bytes)?,
         None if !wanted.tiles.is_empty() => (atlas::joined(&wanted.tiles)?, true),
-        None => image::of_bytes(&wanted.path, &files::read(&wanted.path)?)?,
+        None => image::texels_of_bytes(&wanted.path, &files::read(&wanted.path)?)?,
     };
     let (picture, is_colored) = picture;
     let space = if wanted.only_colors && !is_colored { ColorSpace::Linear } else { wanted.space };
@@ -367,10 +367,7 @@ fn decode(wanted: &PictureFile) -> Result<Texture, LoadError> {
 
 /// A texture of a picture. `space` is the colour space of eight bits per channel.
 fn texture(name: String, picture: TexelImage, wrap: [Wrap; 2], space: ColorSpace) -> Texture {
-    let texels = match (picture.texels, space) {
-        (Texels::Srgb8(bytes), ColorSpace::Linear) => Texels::Linear8(bytes),
-        (texels, _) => texels,
-    };
+    let texels = picture.texels.in_space(space == ColorSpace::Srgb);
     Texture { name, width: picture.width, height: picture.height, texels, wrap, nearest: false, filtered: true }
 }
 

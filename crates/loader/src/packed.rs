@@ -11,7 +11,7 @@ use std::{
     sync::Arc,
 };
 use throng_base::math::{linear_from_srgb, srgb_from_linear};
-use throng_scene::{Texels, Texture};
+use throng_scene::{Rgba, Texels, Texture};
 
 /// How a packed texture is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,10 +119,10 @@ impl Plane {
         let value = |x: f32| x * scale + bias;
         let table = |decode: fn(f32) -> f32| -> [f32; 256] { std::array::from_fn(|i| value(decode(i as f32 / 255.0))) };
         let bytes = |texels: &[[u8; 4]], table: [f32; 256]| texels.iter().map(|t| table[t[channel] as usize]).collect();
-        let values = match &texture.texels {
-            Texels::Srgb8(texels) if channel < 3 => bytes(texels, table(linear_from_srgb)),
-            Texels::Srgb8(texels) | Texels::Linear8(texels) => bytes(texels, table(|x| x)),
-            Texels::Linear(texels) => texels.iter().map(|t| value(t[channel])).collect(),
+        let is_srgb = texture.texels.is_srgb() && channel < 3;
+        let values = match texture.texels.rgba(texture.width, texture.height) {
+            Rgba::Bytes(texels) => bytes(&texels, table(if is_srgb { linear_from_srgb } else { |x| x })),
+            Rgba::Floats(texels) => texels.iter().map(|t| value(t[channel])).collect(),
         };
         Self { width: texture.width, height: texture.height, values }
     }

@@ -6,7 +6,7 @@ use throng_accel::{Blas, REFIT_FACTOR, RefitStats};
 use throng_base::memory::describe;
 use throng_device::{Device, DeviceError};
 use throng_scene::{
-    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Texels, Views,
+    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Views,
     rig::RefitPolicy,
 };
 
@@ -115,7 +115,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
     let used = scene.copies();
     let meshes = mesh_infos(scene, poser.blas(), &used);
     let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));
-    let texture_bytes = scene.textures.iter().map(|t| texel_bytes(&t.texels)).sum();
+    let texture_bytes = scene.textures.iter().map(|t| t.texels.bytes().len() as u64).sum();
     let settings = &scene.settings;
     Ok(SceneInfo {
         name: scene.name.clone(),
@@ -228,13 +228,6 @@ fn mesh_info(mesh: &Mesh, blas: &Blas, instances: u64) -> MeshInfo {
         tree_bytes: blas.bytes() as u64,
         tree_depth: blas.depth(),
         sah_cost: blas.sah_cost(),
-    }
-}
-
-fn texel_bytes(texels: &Texels) -> u64 {
-    match texels {
-        Texels::Srgb8(t) | Texels::Linear8(t) => size_of_val(&t[..]) as u64,
-        Texels::Linear(t) => size_of_val(&t[..]) as u64,
     }
 }
 

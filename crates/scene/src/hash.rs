@@ -135,10 +135,10 @@ impl ContentHash {
     fn texture(&mut self, texture: &Texture) {
         let Texture { name: _, width, height, texels, wrap, nearest, filtered } = texture;
         self.text(&(width, height, wrap, nearest, filtered, std::mem::discriminant(texels)));
-        match texels {
-            Texels::Srgb8(texels) | Texels::Linear8(texels) => self.bytes(texels.as_flattened()),
-            Texels::Linear(texels) => self.bytes(bytemuck::cast_slice(texels)),
+        if let Texels::Compact(compact) = texels {
+            self.text(&(compact.format, compact.is_srgb));
         }
+        self.bytes(texels.bytes());
     }
 
     fn mesh(&mut self, mesh: &Mesh) {

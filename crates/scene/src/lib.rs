@@ -67,7 +67,7 @@ pub use shading::lit::LightSource;
 pub use shading::material::{Alpha, Lobes, Material, MaterialKind, TextureMap, ToCamera, absorption, scatter_albedo};
 #[doc(hidden)]
 pub use shading::properties;
-pub use shading::texture::{TexelImage, Texels, Texture, Wrap};
+pub use shading::texture::{CompactFormat, CompactTexels, Rgba, TexelImage, Texels, Texture, Wrap, unit_blue};
 pub use view::camera::{Camera, CameraPath, Cut, Follow, Subject};
 pub use view::film::{PixelFilter, ToneMap};
 pub use view::frame_rate::FrameRate;

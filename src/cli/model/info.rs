@@ -1,12 +1,10 @@
 //! The contents of a glTF model for `throng info`: the part of the report that only models have.
 
 use serde::Serialize;
-use throng_loader::gltf::{
-    ColorSpace, LightShape, Model, ModelCamera, ModelLight, ModelMesh, ModelTexture, PbrMaterial, Projection,
-};
+use throng_loader::gltf::{LightShape, Model, ModelCamera, ModelLight, ModelMesh, PbrMaterial, Projection};
 use throng_render::report::SceneInfo;
 use throng_scene::{
-    NONE,
+    NONE, Texture,
     rig::{Clip, Deformers, MorphTarget, Rig},
 };
 
@@ -245,16 +243,13 @@ fn material(m: &PbrMaterial) -> MaterialInfo {
     MaterialInfo { name: m.name.clone(), features: m.features.clone() }
 }
 
-fn texture(t: &ModelTexture) -> TextureInfo {
+fn texture(t: &Texture) -> TextureInfo {
     TextureInfo {
         name: t.name.clone(),
         width: t.width,
         height: t.height,
-        color_space: match t.space {
-            ColorSpace::Srgb => "srgb",
-            ColorSpace::Linear => "linear",
-        },
-        bytes: size_of_val(&t.texels[..]) as u64,
+        color_space: if t.texels.is_srgb() { "srgb" } else { "linear" },
+        bytes: t.texels.bytes().len() as u64,
     }
 }
 

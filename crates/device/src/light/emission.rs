@@ -3,8 +3,8 @@
 use super::luminance;
 use glam::Vec3;
 use rayon::prelude::*;
-use throng_base::math::linear_from_srgb;
-use throng_scene::{Material, NONE, Scene, Texels, Texture};
+use throng_base::math::linear_from_srgb8;
+use throng_scene::{Material, NONE, Rgba, Scene, Texture};
 
 /// Texels per task.
 const CHUNK: usize = 1 << 16;
@@ -28,17 +28,14 @@ fn weight(scene: &Scene, material: &Material) -> f32 {
 }
 
 fn mean(texture: &Texture) -> Vec3 {
-    let (sum, count) = match &texture.texels {
-        Texels::Srgb8(data) => {
-            let table: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0));
+    let is_srgb = texture.texels.is_srgb();
+    let (sum, count) = match texture.texels.rgba(texture.width, texture.height) {
+        Rgba::Bytes(data) => {
+            let table = if is_srgb { *linear_from_srgb8() } else { std::array::from_fn(|code| code as f32 / 255.0) };
             let color = |t: &[u8; 4]| Vec3::from([t[0], t[1], t[2]].map(|x| table[x as usize]));
-            (sum(data, color), data.len())
+            (sum(&data, color), data.len())
         }
-        Texels::Linear8(data) => {
-            let color = |t: &[u8; 4]| Vec3::new(t[0].into(), t[1].into(), t[2].into()) / 255.0;
-            (sum(data, color), data.len())
-        }
-        Texels::Linear(data) => (sum(data, |t| Vec3::new(t[0], t[1], t[2])), data.len()),
+        Rgba::Floats(data) => (sum(&data, |t| Vec3::new(t[0], t[1], t[2])), data.len()),
     };
     sum / count.max(1) as f32
 }

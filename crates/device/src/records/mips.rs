@@ -3,8 +3,8 @@
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 use std::sync::OnceLock;
-use throng_base::math::{linear_from_srgb, srgb_from_linear};
-use throng_scene::{Alpha, Scene, Texels, Texture};
+use throng_base::math::{linear_from_srgb8, srgb_from_linear};
+use throng_scene::{Alpha, CompactFormat, CompactTexels, Rgba, Scene, Texels, Texture};
 
 /// Slopes of normals that face away further count as this steep (tangent of the angle to the surface's normal).
 const STEEPEST: f32 = 8.0;
@@ -42,7 +42,7 @@ pub fn meanings(scene: &Scene) -> Vec<Meaning> {
         others.for_each(|map| mark(&mut plain, map));
     }
     // The alpha of sRGB colours is none of normals.
-    let is_data = |texture: usize| !matches!(scene.textures[texture].texels, Texels::Srgb8(_));
+    let is_data = |texture: usize| !scene.textures[texture].texels.is_srgb();
     let meaning = |texture: usize| match (plain[texture], normal[texture], covered[texture]) {
         (false, true, false) if is_data(texture) => Meaning::Normal,
         (_, false, true) => Meaning::Covered,
@@ -57,51 +57,53 @@ pub fn level_count(width: u32, height: u32) -> u32 {
 }
 
 /// All levels of a texture below the first, one after another; empty if it has only one or is not filtered. Sizes are those of
-/// [`TextureRecord::mips`](throng_abi::TextureRecord::mips).
+/// [`TextureRecord::mips`](throng_abi::TextureRecord::mips). The levels of blocks are not compact.
 pub fn mips(texture: &Texture, meaning: Meaning) -> Texels {
-    let size = if texture.filtered { [texture.width, texture.height] } else { [1; 2] };
-    match &texture.texels {
-        Texels::Srgb8(texels) => {
-            let (decode, encode) = (srgb_table(), srgb_codes());
-            let read = |[r, g, b, a]: [u8; 4], _| {
-                let [r, g, b] = [r, g, b].map(|code| decode[usize::from(code)]);
-                Vec4::new(r, g, b, f32::from(a) / 255.0)
-            };
-            let write = |mean: Vec4| {
-                let code = |x: f32| encode[(x * (encode.len() - 1) as f32 + 0.5) as usize];
-                [code(mean.x), code(mean.y), code(mean.z), byte(mean.w)]
-            };
-            Texels::Srgb8(chain(texels, size, meaning, read, write))
-        }
-        Texels::Linear8(texels) => {
-            let is_normal = meaning == Meaning::Normal;
-            let read = move |texel: [u8; 4], first: bool| {
-                let value = Vec4::from(texel.map(f32::from)) / 255.0;
-                if is_normal && first { value.truncate().extend(0.0) } else { value }
-            };
-            Texels::Linear8(chain(texels, size, meaning, read, |mean| mean.to_array().map(byte)))
-        }
-        Texels::Linear(texels) => Texels::Linear(float_mips(texels, size, meaning)),
+    let size = [texture.width, texture.height];
+    let is_srgb = texture.texels.is_srgb();
+    if !texture.filtered || level_count(texture.width, texture.height) == 1 {
+        return Texels::of_bytes(Vec::new(), is_srgb);
     }
+    match texture.texels.rgba(texture.width, texture.height) {
+        Rgba::Floats(texels) => Texels::Linear(float_mips(&texels, size, meaning)),
+        Rgba::Bytes(texels) => {
+            let levels = byte_mips(&texels, size, meaning, is_srgb);
+            match &texture.texels {
+                Texels::Compact(CompactTexels { format: CompactFormat::Grey, .. }) => Texels::Compact(CompactTexels {
+                    format: CompactFormat::Grey,
+                    is_srgb,
+                    bytes: levels.iter().map(|texel| texel[0]).collect(),
+                }),
+                _ => Texels::of_bytes(levels, is_srgb),
+            }
+        }
+    }
+}
+
+fn byte_mips(texels: &[[u8; 4]], size: [u32; 2], meaning: Meaning, is_srgb: bool) -> Vec<[u8; 4]> {
+    if !is_srgb {
+        let read = |texel: [u8; 4]| Vec4::from(texel.map(f32::from)) / 255.0;
+        return chain(texels, size, meaning, read, |mean| mean.to_array().map(byte));
+    }
+    let (decode, encode) = (linear_from_srgb8(), srgb_codes());
+    let read = |[r, g, b, a]: [u8; 4]| {
+        let [r, g, b] = [r, g, b].map(|code| decode[usize::from(code)]);
+        Vec4::new(r, g, b, f32::from(a) / 255.0)
+    };
+    let write = |mean: Vec4| {
+        let code = |x: f32| encode[(x * (encode.len() - 1) as f32 + 0.5) as usize];
+        [code(mean.x), code(mean.y), code(mean.z), byte(mean.w)]
+    };
+    chain(texels, size, meaning, read, write)
 }
 
 /// [`mips`] of texels that are floats.
 pub fn float_mips(texels: &[[f32; 4]], size: [u32; 2], meaning: Meaning) -> Vec<[f32; 4]> {
-    let is_normal = meaning == Meaning::Normal;
-    let read = move |texel: [f32; 4], first: bool| {
-        let value = Vec4::from(texel);
-        if is_normal && first { value.truncate().extend(0.0) } else { value }
-    };
-    chain(texels, size, meaning, read, |mean| mean.to_array())
+    chain(texels, size, meaning, Vec4::from, |mean| mean.to_array())
 }
 
 fn byte(x: f32) -> u8 {
     (x * 255.0 + 0.5) as u8
-}
-
-fn srgb_table() -> &'static [f32; 256] {
-    static TABLE: OnceLock<[f32; 256]> = OnceLock::new();
-    TABLE.get_or_init(|| std::array::from_fn(|code| linear_from_srgb(code as f32 / 255.0)))
 }
 
 /// sRGB codes of evenly spaced linear values. The steps are fine enough for the darkest codes.
@@ -111,12 +113,11 @@ fn srgb_codes() -> &'static [u8] {
     TABLE.get_or_init(|| (0..=STEPS).map(|step| byte(srgb_from_linear(step as f32 / STEPS as f32))).collect())
 }
 
-/// `read` also gets whether a texel is one of the texture itself.
 fn chain<T: Copy + Default + Send + Sync>(
     texels: &[T],
     [mut width, mut height]: [u32; 2],
     meaning: Meaning,
-    read: impl Fn(T, bool) -> Vec4 + Sync,
+    read: impl Fn(T) -> Vec4 + Sync,
     write: impl Fn(Vec4) -> T + Sync,
 ) -> Vec<T> {
     let half = |size: u32| (size / 2).max(1);
@@ -132,7 +133,11 @@ fn chain<T: Copy + Default + Send + Sync>(
         let (done, rest) = levels.split_at_mut(begin);
         let from = if level == 0 { texels } else { &done[begin - count([width, height])..] };
         let to = &mut rest[..count(size)];
-        let source = |x: u32, y: u32| read(from[y as usize * width as usize + x as usize], level == 0);
+        let source = |x: u32, y: u32| {
+            let texel = read(from[y as usize * width as usize + x as usize]);
+            // The normals of single texels have no variance.
+            if level == 0 && meaning == Meaning::Normal { texel.truncate().extend(0.0) } else { texel }
+        };
         to.par_chunks_mut(size[0] as usize).enumerate().for_each(|(y, row)| {
             let (rows, row_weights) = span(y as u32, height);
             for (x, texel) in (0..).zip(row) {

@@ -17,10 +17,10 @@ use throng_abi::{
     NO_INDEX, TextureRecord, VertexAttributes, VertexRecord,
 };
 use throng_accel::shape_of;
-use throng_base::math::linear_from_srgb;
+use throng_base::math::linear_from_srgb8;
 use throng_picture::aov::cryptomatte;
 use throng_scene::anim::Deformed;
-use throng_scene::{Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap};
+use throng_scene::{CompactFormat, Environment, FloatImage, Mesh, Scene, Shape, Texels, Texture, TriangleMesh, Wrap};
 
 /// [`SkyTable::unevenness`] below which the light of an image counts as uniform.
 const EVEN: f32 = 4.0;
@@ -113,7 +113,7 @@ impl Tables {
             lights: light_records(&scene.lights),
             sky,
             emitters: Arc::new(Emitters::new(scene.clone(), weights)),
-            srgb: std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0)),
+            srgb: *linear_from_srgb8(),
             scene,
             ids: OnceLock::new(),
         }
@@ -125,7 +125,7 @@ impl Tables {
     #[cfg(throng_cuda)]
     pub fn texels(&self) -> impl Iterator<Item = [&[u8]; 2]> {
         let own = self.scene.textures.iter().zip(&self.mips);
-        let own = own.map(|(texture, mips)| [bytes(&texture.texels), bytes(mips)]);
+        let own = own.map(|(texture, mips)| [texture.texels.bytes(), mips.bytes()]);
         let skies = self.sky.texels.iter().map(|levels| levels.each_ref().map(|texels| bytemuck::cast_slice(texels)));
         own.chain(skies)
     }
@@ -167,10 +167,10 @@ impl Sky {
                     width: image.width,
                     height: image.height,
                     format: abi::TEXELS_FLOAT,
+                    mip_format: abi::TEXELS_FLOAT,
                     wrap: [abi::WRAP_REPEAT, abi::WRAP_CLAMP],
-                    nearest: 0,
                     levels: if is_filtered { level_count(image.width, image.height) } else { 1 },
-                    is_normal: 0,
+                    flags: 0,
                 });
                 sky.texels.push([texels, mips]);
             }
@@ -248,34 +248,41 @@ fn mesh_record(mesh: &Mesh, arrays: &Attributes, needs: Needs) -> MeshRecord {
     }
 }
 
-fn bytes(texels: &Texels) -> &[u8] {
+fn texel_format(texels: &Texels) -> u32 {
     match texels {
-        Texels::Srgb8(data) | Texels::Linear8(data) => bytemuck::cast_slice(data),
-        Texels::Linear(data) => bytemuck::cast_slice(data),
+        Texels::Srgb8(_) | Texels::Linear8(_) => abi::TEXELS_RGBA8,
+        Texels::Linear(_) => abi::TEXELS_FLOAT,
+        Texels::Compact(compact) => match compact.format {
+            CompactFormat::Grey => abi::TEXELS_GREY8,
+            CompactFormat::Bc1 => abi::TEXELS_BC1,
+            CompactFormat::Bc1Opaque => abi::TEXELS_BC1_OPAQUE,
+            CompactFormat::Bc3 => abi::TEXELS_BC3,
+            CompactFormat::Bc4 => abi::TEXELS_BC4,
+            CompactFormat::Bc5 => abi::TEXELS_BC5,
+            CompactFormat::Bc7 => abi::TEXELS_BC7,
+        },
     }
 }
 
 fn texture_record(texture: &Texture, meaning: Meaning, mips: &Texels) -> TextureRecord {
-    let format = match &texture.texels {
-        Texels::Srgb8(_) => abi::TEXELS_SRGB8,
-        Texels::Linear8(_) => abi::TEXELS_LINEAR8,
-        Texels::Linear(_) => abi::TEXELS_FLOAT,
-    };
+    let flag = |is_set: bool, flag: u32| if is_set { flag } else { 0 };
     let wrap = texture.wrap.map(|wrap| match wrap {
         Wrap::Repeat => abi::WRAP_REPEAT,
         Wrap::Clamp => abi::WRAP_CLAMP,
         Wrap::Mirror => abi::WRAP_MIRROR,
     });
     TextureRecord {
-        texels: bytes(&texture.texels).as_ptr(),
-        mips: bytes(mips).as_ptr(),
+        texels: texture.texels.bytes().as_ptr(),
+        mips: mips.bytes().as_ptr(),
         width: texture.width,
         height: texture.height,
-        format,
+        format: texel_format(&texture.texels),
+        mip_format: texel_format(mips),
         wrap,
-        nearest: u32::from(texture.nearest),
         levels: if texture.filtered { level_count(texture.width, texture.height) } else { 1 },
-        is_normal: u32::from(meaning == Meaning::Normal),
+        flags: flag(texture.nearest, abi::TEXTURE_NEAREST)
+            | flag(meaning == Meaning::Normal, abi::TEXTURE_NORMALS)
+            | flag(texture.texels.is_srgb(), abi::TEXTURE_SRGB),
     }
 }
 

@@ -6,7 +6,7 @@ use glam::Vec2;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use throng_base::math::linear_from_srgb;
-use throng_scene::{TexelImage, Texels, Wrap};
+use throng_scene::{Rgba, TexelImage, Wrap};
 
 /// What is read of the channels of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,11 +72,11 @@ impl HeightPicture {
 
     /// The brightness of a picture in memory.
     pub fn of_picture(picture: &TexelImage, wrap: [Wrap; 2]) -> Self {
-        let values: Vec<f32> = match &picture.texels {
-            Texels::Srgb8(texels) | Texels::Linear8(texels) => {
+        let values: Vec<f32> = match picture.texels.rgba(picture.width, picture.height) {
+            Rgba::Bytes(texels) => {
                 texels.iter().map(|&[r, g, b, _]| brightness([r, g, b].map(|x| f32::from(x) / 255.0))).collect()
             }
-            Texels::Linear(texels) => texels.iter().map(|&[r, g, b, _]| brightness([r, g, b])).collect(),
+            Rgba::Floats(texels) => texels.iter().map(|&[r, g, b, _]| brightness([r, g, b])).collect(),
         };
         Self::of_values(picture.width as usize, values, wrap)
     }

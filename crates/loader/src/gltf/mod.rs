@@ -39,7 +39,7 @@ use std::{
     fs::File,
     path::{Path, PathBuf},
 };
-use throng_scene::{NONE, rig::Rig};
+use throng_scene::{NONE, Texture, rig::Rig};
 
 /// Options for loading a glTF file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -220,7 +220,7 @@ struct Variant {
     chosen: Option<u32>,
 }
 
-type Materials = (Vec<PbrMaterial>, Vec<ModelTexture>);
+type Materials = (Vec<PbrMaterial>, Vec<Texture>);
 
 fn read_materials_and_meshes(
     document: &Document,

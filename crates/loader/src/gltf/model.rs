@@ -2,10 +2,9 @@
 
 use super::material::pbr::PbrMaterial;
 use glam::Affine3;
-use rayon::prelude::*;
 use std::sync::Arc;
 use throng_scene::{
-    CurvePoint, Curves, FloatImage, Shape, Texels, Texture, TriangleMesh, Wrap,
+    CurvePoint, Curves, FloatImage, Shape, Texture, TriangleMesh,
     animated::MaterialBase,
     rig::{Deformers, Rig},
 };
@@ -25,7 +24,7 @@ pub struct Model {
     pub materials: Vec<PbrMaterial>,
     /// Base values of the materials that clips animate, in the file's order.
     pub animated_materials: Vec<MaterialBase>,
-    pub textures: Vec<ModelTexture>,
+    pub textures: Vec<Texture>,
     pub cameras: Vec<ModelCamera>,
     pub lights: Vec<ModelLight>,
     /// Image-based light of the scene (EXT_lights_image_based), as in [`throng_scene::Environment::Image`].
@@ -100,52 +99,11 @@ pub struct MeshPart {
     pub placements: Vec<Affine3>,
 }
 
-/// A decoded picture. There is one per combination of picture, sampling and colour space.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelTexture {
-    pub name: String,
-    pub width: u32,
-    pub height: u32,
-    /// Row-major from the top, with 8 bits per channel.
-    pub texels: Vec<[u8; 4]>,
-    pub space: ColorSpace,
-    pub wrap_s: Wrap,
-    pub wrap_t: Wrap,
-    /// Whether magnification uses the nearest texel.
-    pub nearest: bool,
-    /// Whether minification averages texels.
-    pub filtered: bool,
-}
-
 /// The encoding of a texture's red, green and blue; alpha is always linear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ColorSpace {
     Srgb,
     Linear,
-}
-
-impl ModelTexture {
-    /// Whether red, green and blue are equal in all texels.
-    pub fn is_grey(&self) -> bool {
-        self.texels.par_iter().all(|&[r, g, b, _]| r == g && g == b)
-    }
-
-    /// Converts the picture to a texture of the renderer.
-    pub fn into_texture(self) -> Texture {
-        let texels = match self.space {
-            ColorSpace::Srgb => Texels::Srgb8(self.texels),
-            ColorSpace::Linear => Texels::Linear8(self.texels),
-        };
-        Texture {
-            name: self.name,
-            width: self.width,
-            height: self.height,
-            texels,
-            wrap: [self.wrap_s, self.wrap_t],
-            nearest: self.nearest,
-            filtered: self.filtered,
-        }
-    }
 }
 
 /// A camera that looks along -Z of its node, with +Y up.

@@ -3,6 +3,7 @@
 use dds::{ColorFormat, Format, ImageViewMut, Precision, Size};
 use image::{DynamicImage, Rgba32FImage, RgbaImage};
 use std::{fmt::Display, io::Cursor};
+use throng_scene::{CompactFormat, CompactTexels, TexelImage, Texels, unit_blue};
 
 /// First bytes of every DDS file.
 pub const DDS_MAGIC: &[u8] = b"DDS ";
@@ -26,10 +27,47 @@ pub fn damaged(error: impl Display) -> String {
 /// # Errors
 /// If the file is damaged or `room` rejects it. The text is the end of a sentence about the picture.
 pub fn dds(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
+    let mut decoder = decoder(bytes)?;
+    texels(decoder.format(), decoder.main_size(), 0, room, |view| decoder.read_surface(view).map_err(damaged))
+}
+
+fn decoder(bytes: &[u8]) -> Result<dds::Decoder<Cursor<&[u8]>>, String> {
     // Many programs write wrong lengths into headers.
     let options = dds::header::ParseOptions::new_permissive(Some(bytes.len() as u64));
-    let mut decoder = dds::Decoder::new_with_options(Cursor::new(bytes), &options).map_err(damaged)?;
-    texels(decoder.format(), decoder.main_size(), 0, room, |view| decoder.read_surface(view).map_err(damaged))
+    dds::Decoder::new_with_options(Cursor::new(bytes), &options).map_err(damaged)
+}
+
+/// The blocks of a DDS file; `None` if it has none that stay compact.
+///
+/// # Errors
+/// If the file is damaged or `room` rejects it. The text is the end of a sentence about the picture.
+pub fn dds_blocks(bytes: &[u8], room: impl Room) -> Result<Option<TexelImage>, String> {
+    let decoder = decoder(bytes)?;
+    let Some(format) = compact(decoder.format()) else { return Ok(None) };
+    let Size { width, height } = decoder.main_size();
+    room(width, height, 0)?;
+    let cursor = decoder.into_reader();
+    let blocks = &bytes[cursor.position() as usize..];
+    let blocks =
+        blocks.get(..format.bytes(width, height)).ok_or("the picture is damaged: the file ends before its texels")?;
+    Ok(Some(block_image((width, height), format, blocks.to_vec())))
+}
+
+/// The format of blocks that stay compact.
+pub fn compact(format: Format) -> Option<CompactFormat> {
+    Some(match format {
+        Format::BC1_UNORM => CompactFormat::Bc1,
+        Format::BC3_UNORM => CompactFormat::Bc3,
+        Format::BC4_UNORM => CompactFormat::Bc4,
+        Format::BC5_UNORM => CompactFormat::Bc5,
+        Format::BC7_UNORM => CompactFormat::Bc7,
+        _ => return None,
+    })
+}
+
+/// A picture of blocks.
+pub fn block_image((width, height): (u32, u32), format: CompactFormat, bytes: Vec<u8>) -> TexelImage {
+    TexelImage { width, height, texels: Texels::Compact(CompactTexels { format, is_srgb: true, bytes }) }
 }
 
 /// The picture of texels in `format`, which `decode` writes: floats for float formats, otherwise eight bits per channel. `more` is the
@@ -55,6 +93,10 @@ pub fn texels(
     }
     let mut image = RgbaImage::new(size.width, size.height);
     decode(view(&mut image, ColorFormat::RGBA_U8)?)?;
+    // These two channels are usually normals.
+    if matches!(format, Format::BC5_UNORM | Format::BC5_SNORM) {
+        image.pixels_mut().for_each(|texel| texel.0[2] = unit_blue(texel.0[0], texel.0[1]));
+    }
     Ok(DynamicImage::ImageRgba8(image))
 }
 

@@ -3,12 +3,13 @@
 
 #[cfg(feature = "ktx2")]
 use super::gpu_formats::FLOATS_EXTRA;
-use super::gpu_formats::{Room, damaged, texels};
+use super::gpu_formats::{Room, block_image, compact, damaged, texels};
 use dds::{DecodeOptions, Format, PixelInfo, Size};
 use flate2::read::ZlibDecoder;
 use image::{DynamicImage, imageops::flip_vertical_in_place};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
+use throng_scene::{CompactFormat, TexelImage};
 
 /// First bytes of every KTX 2 file.
 pub const MAGIC: &[u8] = b"\xabKTX 20\xbb\r\n\x1a\n";
@@ -117,6 +118,32 @@ pub fn decode(bytes: &[u8], room: impl Room) -> Result<DynamicImage, String> {
         }
     }
     Ok(image)
+}
+
+/// The blocks of a KTX 2 file; `None` if it has none that stay compact.
+///
+/// # Errors
+/// If the file is damaged or `room` rejects it. The text is the end of a sentence about the picture.
+pub fn blocks(bytes: &[u8], room: impl Room) -> Result<Option<TexelImage>, String> {
+    let Some(header) = Header::read(bytes) else { return Ok(None) };
+    let format = match format(header.format) {
+        Some((Format::BC1_UNORM, true)) => Some(CompactFormat::Bc1Opaque),
+        Some((format, _)) => compact(format),
+        None => None,
+    };
+    let Some(format) = format.filter(|_| !header.grows_upwards(bytes)) else { return Ok(None) };
+    let (width, height) = (header.width, header.height);
+    room(width, height, header.unpacking())?;
+    let needed = format.bytes(width, height);
+    let mut blocks = Vec::with_capacity(needed);
+    header.unpacked(bytes)?.take(needed as u64).read_to_end(&mut blocks).map_err(damaged)?;
+    if blocks.len() < needed {
+        let length = blocks.len();
+        return Err(format!(
+            "the picture is damaged: {width}x{height} texels need {needed} bytes, and it has {length}"
+        ));
+    }
+    Ok(Some(block_image((width, height), format, blocks)))
 }
 
 fn decode_as_stored(bytes: &[u8], header: &Header, room: impl Room) -> Result<DynamicImage, String> {

@@ -11,7 +11,7 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 use rayon::prelude::*;
 use std::{io::Cursor, path::Path};
 use throng_base::{guard::guarded, math::linear_from_srgb};
-use throng_scene::{FloatImage, TexelImage, Texels};
+use throng_scene::{FloatImage, Rgba, TexelImage, Texels};
 
 /// Greatest width and height, in pixels.
 pub const MAX_SIDE: u32 = 16384;
@@ -49,6 +49,36 @@ pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<(TexelImage, bool), LoadErr
     Ok((TexelImage { width, height, texels }, is_colored))
 }
 
+/// As [`of_bytes`], but blocks that GPUs decode stay as they are.
+///
+/// # Errors
+/// As [`of_bytes`].
+pub fn texels_of_bytes(path: &Path, bytes: &[u8]) -> Result<(TexelImage, bool), LoadError> {
+    let reserve = |needed| budget::fits(needed, bytes.len() as u64);
+    match blocks(bytes, reserve).map_err(|message| LoadError::file(path, message))? {
+        Some(picture) => Ok((picture, true)),
+        None => of_bytes(path, bytes),
+    }
+}
+
+/// The blocks of a picture for GPUs; `None` if the content has none that stay compact.
+///
+/// # Errors
+/// As [`decode`].
+pub fn blocks(bytes: &[u8], reserve: impl FnOnce(u64) -> Result<(), String>) -> Result<Option<TexelImage>, String> {
+    let panicked = |words: &str| format!("the picture is damaged: {words}");
+    // A byte per texel, in the file's order and in the picture.
+    let room = room_of(reserve, 1);
+    guarded(
+        || match bytes {
+            _ if bytes.starts_with(gpu_formats::DDS_MAGIC) => gpu_formats::dds_blocks(bytes, room),
+            _ if bytes.starts_with(ktx2::MAGIC) => ktx2::blocks(bytes, room),
+            _ => Ok(None),
+        },
+        panicked,
+    )
+}
+
 /// Reads an environment map and multiplies it by `intensity`. 8-bit pictures are assumed to be sRGB.
 ///
 /// # Errors
@@ -60,9 +90,9 @@ pub fn load_radiance(path: &Path, intensity: f32) -> Result<FloatImage, LoadErro
 
 /// A picture as radiance, multiplied by `intensity` and by alpha of floats.
 pub fn radiance(picture: &TexelImage, intensity: f32) -> FloatImage {
-    let data = match &picture.texels {
-        Texels::Linear(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * p[3] * intensity)).collect(),
-        Texels::Srgb8(t) | Texels::Linear8(t) => {
+    let data = match picture.texels.rgba(picture.width, picture.height) {
+        Rgba::Floats(t) => t.iter().map(|p| [p[0], p[1], p[2]].map(|x| x * p[3] * intensity)).collect(),
+        Rgba::Bytes(t) => {
             let table: [f32; 256] = std::array::from_fn(|i| linear_from_srgb(i as f32 / 255.0) * intensity);
             t.iter().map(|p| [p[0], p[1], p[2]].map(|x| table[x as usize])).collect()
         }
@@ -77,7 +107,11 @@ pub fn radiance(picture: &TexelImage, intensity: f32) -> FloatImage {
 pub fn check(picture: &TexelImage) -> Result<(), String> {
     let (width, height, count) = (picture.width, picture.height, picture.texels.count());
     check_size(width, height)?;
-    if count as u64 != u64::from(width) * u64::from(height) {
+    let is_whole = match &picture.texels {
+        Texels::Compact(compact) => compact.bytes.len() == compact.format.bytes(width, height),
+        _ => count as u64 == u64::from(width) * u64::from(height),
+    };
+    if !is_whole {
         return Err(format!("the picture of {width} by {height} texels has {count}"));
     }
     match &picture.texels {

@@ -2,17 +2,17 @@
 
 use super::AnimatedRows;
 use crate::{
-    gltf::{ModelTexture, PbrMaterial, TextureRef},
+    gltf::{PbrMaterial, TextureRef},
     materials::Materials,
 };
 use std::collections::HashMap;
-use throng_scene::{NONE, TextureMap, TriangleMesh};
+use throng_scene::{NONE, Texture, TextureMap, TriangleMesh};
 
 /// Adds a model's materials and textures to the scene's tables.
 pub struct ModelMaterials<'a> {
     materials: &'a [PbrMaterial],
     /// The model's textures; None for textures that are already in the table.
-    textures: Vec<Option<ModelTexture>>,
+    textures: Vec<Option<Texture>>,
     index_of: HashMap<u32, u32>,
     /// Row of each material that is in the table.
     row_of: HashMap<u32, u32>,
@@ -22,7 +22,7 @@ pub struct ModelMaterials<'a> {
 
 impl<'a> ModelMaterials<'a> {
     /// Prepares to add `materials`, and takes ownership of the model's textures.
-    pub fn new(materials: &'a [PbrMaterial], textures: Vec<ModelTexture>) -> Self {
+    pub fn new(materials: &'a [PbrMaterial], textures: Vec<Texture>) -> Self {
         Self {
             materials,
             textures: textures.into_iter().map(Some).collect(),
@@ -61,7 +61,7 @@ impl<'a> ModelMaterials<'a> {
         };
         let decoded = self.textures.get_mut(reference.texture as usize);
         if let Some(decoded) = decoded.and_then(Option::take) {
-            let index = table.decoded(decoded.into_texture());
+            let index = table.decoded(decoded);
             self.index_of.insert(reference.texture, index);
         }
         let Some(&texture) = self.index_of.get(&reference.texture) else {

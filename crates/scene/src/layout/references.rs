@@ -95,11 +95,13 @@ fn is_whole(mesh: &Mesh) -> bool {
 }
 
 fn has_all_texels(texture: &Texture) -> bool {
-    let texels = match &texture.texels {
-        Texels::Srgb8(texels) | Texels::Linear8(texels) => texels.len(),
-        Texels::Linear(texels) => texels.len(),
-    };
-    is_filled((texture.width, texture.height), texels)
+    let size = (texture.width, texture.height);
+    match &texture.texels {
+        Texels::Compact(compact) => {
+            size.0 > 0 && size.1 > 0 && compact.bytes.len() >= compact.format.bytes(size.0, size.1)
+        }
+        texels => is_filled(size, texels.count()),
+    }
 }
 
 fn is_filled((width, height): (u32, u32), pixels: usize) -> bool {

@@ -8,18 +8,18 @@ pub mod textures;
 use super::{
     fault::{Fault, fault},
     file::{document::Document, extensions},
-    model::ModelTexture,
     nodes::name,
 };
 use glam::Vec3;
 use gltf::json::{material, validation::Checked};
 use pbr::{PbrMaterial, TextureRef};
+use rayon::prelude::*;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use textures::{Content, Table};
 use throng_scene::{
-    Alpha, Lobes, MaterialKind, NONE,
+    Alpha, Lobes, MaterialKind, NONE, Rgba, Texture,
     animated::{MapUse, MaterialValue, TexturePlace},
 };
 
@@ -42,15 +42,15 @@ pub fn read<'a>(document: &'a Document<'a>) -> Result<(Vec<PbrMaterial>, Table<'
 pub fn without_faulty(
     document: &Document,
     materials: &mut [PbrMaterial],
-    textures: Vec<Option<ModelTexture>>,
-) -> Vec<ModelTexture> {
+    textures: Vec<Option<Texture>>,
+) -> Vec<Texture> {
     let is_grey: Vec<OnceCell<bool>> = vec![OnceCell::new(); textures.len()];
     for material in materials.iter_mut() {
         for (map, pointer) in material.normal_maps() {
             let Some(reference) = material.textures.get(map as usize) else { continue };
             let texture = reference.texture as usize;
             let Some(picture) = &textures[texture] else { continue };
-            if *is_grey[texture].get_or_init(|| picture.is_grey()) {
+            if *is_grey[texture].get_or_init(|| is_grey_picture(picture)) {
                 let path = format!("/materials/{}/{pointer}", material.base.material);
                 let message = "all pixels of the picture are grey, as in a bump map; it is no normal map and ignored";
                 document.warnings.add(&path, message);
@@ -66,6 +66,14 @@ pub fn without_faulty(
     }
     materials.iter_mut().for_each(|material| material.keep_textures(&kept));
     all
+}
+
+/// Whether red, green and blue are equal in all texels.
+fn is_grey_picture(texture: &Texture) -> bool {
+    match texture.texels.rgba(texture.width, texture.height) {
+        Rgba::Bytes(texels) => texels.par_iter().all(|&[r, g, b, _]| r == g && g == b),
+        Rgba::Floats(texels) => texels.par_iter().all(|&[r, g, b, _]| r == g && g == b),
+    }
 }
 
 /// Extensions that consist of more than a number, in the order in which features are listed.

@@ -6,19 +6,19 @@ use crate::gltf::{
         document::{Document, out_of_range},
         extensions, uri,
     },
-    model::{ColorSpace, ModelTexture},
+    model::ColorSpace,
     nodes::name,
 };
 use crate::image;
 use ::image::DynamicImage;
 use gltf::json::{
-    texture::{MagFilter, MinFilter, Sampler, Texture, WrappingMode},
+    texture::{self as json, MagFilter, MinFilter, Sampler, WrappingMode},
     validation::Checked,
 };
 use rayon::prelude::*;
 use serde::Deserialize;
 use std::{borrow::Cow, collections::HashMap};
-use throng_scene::Wrap;
+use throng_scene::{Rgba, TexelImage, Texels, Texture, Wrap};
 
 /// Collects the textures of materials, which [`Table::decode`] then decodes.
 pub struct Table<'a> {
@@ -142,13 +142,13 @@ impl<'a> Table<'a> {
         self.texture(index, path).map(|_| ())
     }
 
-    fn texture(&self, index: usize, path: &str) -> Result<&'a Texture, Fault> {
+    fn texture(&self, index: usize, path: &str) -> Result<&'a json::Texture, Fault> {
         let textures = &self.document.root.textures;
         textures.get(index).ok_or_else(|| fault(path, out_of_range("texture", index, textures.len())))
     }
 
     /// The index of a texture's picture, in a supported format if there are alternatives.
-    fn image_of(&self, index: usize, texture: &Texture) -> Result<Option<usize>, Fault> {
+    fn image_of(&self, index: usize, texture: &json::Texture) -> Result<Option<usize>, Fault> {
         let path = format!("/textures/{index}");
         let others = texture.extensions.as_ref().map(|e| &e.others);
         let from = |name| {
@@ -175,7 +175,7 @@ impl<'a> Table<'a> {
     ///
     /// # Errors
     /// If a picture exceeds the memory budget.
-    pub fn decode(self) -> Result<Vec<Option<ModelTexture>>, Fault> {
+    pub fn decode(self) -> Result<Vec<Option<Texture>>, Fault> {
         let mut images: Vec<usize> = self.requests.iter().map(|r| r.image).collect();
         images.sort_unstable();
         images.dedup();
@@ -191,7 +191,7 @@ impl<'a> Table<'a> {
     }
 
     /// Moves each picture to its last user; other users get copies.
-    fn share(&self, mut pictures: HashMap<usize, GltfPicture>) -> Result<Vec<Option<ModelTexture>>, Fault> {
+    fn share(&self, mut pictures: HashMap<usize, GltfPicture>) -> Result<Vec<Option<Texture>>, Fault> {
         let mut users: HashMap<usize, usize> = HashMap::new();
         for request in &self.requests {
             *users.entry(request.image).or_default() += 1;
@@ -213,10 +213,10 @@ impl<'a> Table<'a> {
     }
 
     fn copy(&self, picture: Option<&GltfPicture>, image: usize) -> Result<Option<GltfPicture>, Fault> {
-        let texels = picture.map_or(0, |p| p.texels.len());
+        let bytes = picture.map_or(0, |p| p.texels.bytes().len());
         self.document
             .budget
-            .take_array(texels, 4)
+            .take_array(bytes, 1)
             .map_err(|lack| fault(format!("/images/{image}"), format!("a copy {lack}")))?;
         Ok(picture.cloned())
     }
@@ -227,42 +227,37 @@ struct GltfPicture {
     name: String,
     width: u32,
     height: u32,
-    texels: Vec<[u8; 4]>,
+    texels: Texels,
 }
 
 impl GltfPicture {
     fn white() -> Self {
-        Self { name: "white".to_owned(), width: 1, height: 1, texels: vec![[255; 4]] }
+        Self { name: "white".to_owned(), width: 1, height: 1, texels: Texels::Srgb8(vec![[255; 4]]) }
     }
 
     fn read(document: &Document, index: usize) -> Result<Self, Fault> {
-        let decoded = decode_image(document, index)?;
+        let TexelImage { width, height, texels } = image_texels(document, index)?;
         let image = &document.root.images[index];
         let file_name = image.uri.as_ref().filter(|uri| !uri.starts_with("data:"));
         let given = image.name.as_ref().or(file_name).map(|n| uri::short(n));
-        Ok(Self {
-            name: name(given.as_deref(), "image", index),
-            width: decoded.width(),
-            height: decoded.height(),
-            texels: image::rgba8(decoded),
-        })
+        Ok(Self { name: name(given.as_deref(), "image", index), width, height, texels })
     }
 
-    fn into_texture(mut self, request: &Request) -> ModelTexture {
+    fn into_texture(mut self, request: &Request) -> Texture {
         if let Some(factor) = request.glossiness {
             let factor = f32::from_bits(factor);
             // Roughness is stored in the green channel.
             let rough = |[.., alpha]: [u8; 4]| [0, 255 - (f32::from(alpha) * factor).round() as u8, 0, 255];
-            self.texels.par_iter_mut().for_each(|texel| *texel = rough(*texel));
+            if let Rgba::Bytes(texels) = self.texels.rgba(self.width, self.height) {
+                self.texels = Texels::Srgb8(texels.par_iter().map(|&texel| rough(texel)).collect());
+            }
         }
-        ModelTexture {
+        Texture {
             name: self.name,
             width: self.width,
             height: self.height,
-            texels: self.texels,
-            space: request.space,
-            wrap_s: request.wraps[0].into(),
-            wrap_t: request.wraps[1].into(),
+            texels: self.texels.in_space(request.space == ColorSpace::Srgb),
+            wrap: request.wraps.map(Wrap::from),
             nearest: request.nearest,
             filtered: request.filtered,
         }
@@ -282,6 +277,31 @@ fn wraps(sampler: &Sampler) -> [WrapKey; 2] {
 /// # Errors
 /// If its data are missing, damaged, in an unsupported format, or exceed the memory budget.
 pub fn decode_image(document: &Document, index: usize) -> Result<DynamicImage, Fault> {
+    with_content(document, index, |bytes| image::decode(bytes, |needed| document.budget.take(needed)))
+}
+
+/// The texels of image `index` of the file, which must exist. Blocks for GPUs stay as they are.
+///
+/// # Errors
+/// As [`decode_image`].
+fn image_texels(document: &Document, index: usize) -> Result<TexelImage, Fault> {
+    let reserve = |needed| document.budget.take(needed);
+    with_content(document, index, |bytes| match image::blocks(bytes, reserve)? {
+        Some(blocks) => Ok(blocks),
+        None => image::decode(bytes, reserve).map(|decoded| TexelImage {
+            width: decoded.width(),
+            height: decoded.height(),
+            texels: Texels::Srgb8(image::rgba8(decoded)),
+        }),
+    })
+}
+
+/// Decodes the content of image `index` of the file, which must exist. The texts of errors of `decode` are ends of sentences about the picture.
+fn with_content<T>(
+    document: &Document,
+    index: usize,
+    decode: impl FnOnce(&[u8]) -> Result<T, String>,
+) -> Result<T, Fault> {
     let image = &document.root.images[index];
     let path = format!("/images/{index}");
     let mut taken = 0;
@@ -295,7 +315,7 @@ pub fn decode_image(document: &Document, index: usize) -> Result<DynamicImage, F
         }
         (None, None) => return Err(fault(path, "an image needs a uri or a bufferView")),
     };
-    let decoded = image::decode(&bytes, |needed| document.budget.take(needed)).map_err(|m| fault(&path, m))?;
+    let decoded = decode(&bytes).map_err(|m| fault(&path, m))?;
     document.budget.give_back(taken);
     Ok(decoded)
 }

@@ -49,7 +49,7 @@ fn a_file_is_read_once_and_hangs_from_every_node_that_names_it() {
     let parts: Vec<(u32, u32)> = model.parts.iter().map(|part| (part.node, part.mesh)).collect();
     assert_eq!(parts, [(3, 0), (5, 0)], "one mesh, twice");
     assert_eq!((model.meshes.len(), model.materials.len(), model.textures.len()), (1, 1, 1));
-    assert_eq!(model.textures[0].clone().into_texture().texels, Texels::Srgb8(vec![[1, 2, 3, 255]]));
+    assert_eq!(model.textures[0].texels, Texels::Srgb8(vec![[1, 2, 3, 255]]));
     assert_eq!(model.warnings, ["/files/0: the animations of a file within the file are left out"]);
     assert!(model.doubts[0].contains("draft of glTF 2.1"), "{:?}", model.doubts);
 }

@@ -1,15 +1,23 @@
 //! Tests of materials, variants, textures and their files.
 
 use super::builder::*;
-use crate::gltf::{ColorSpace, GltfOptions, TextureRef, load_model};
+use crate::gltf::{GltfOptions, TextureRef, load_model};
 use glam::{Vec2, Vec3};
 use image::ImageFormat;
 use serde_json::{Value, json};
-use throng_scene::{Alpha, NONE, Texels, Wrap, absorption, animated::TexturePlace, scatter_albedo};
+use throng_scene::{Alpha, NONE, Rgba, Texels, Texture, Wrap, absorption, animated::TexturePlace, scatter_albedo};
 
 fn material(b: &mut Builder, json: Value) -> crate::gltf::PbrMaterial {
     b.json["materials"] = json!([json]);
     b.load().materials.swap_remove(0)
+}
+
+/// The texels of a picture with eight bits per channel.
+fn rgba(texture: &Texture) -> Vec<[u8; 4]> {
+    match texture.texels.rgba(texture.width, texture.height) {
+        Rgba::Bytes(texels) => texels.into_owned(),
+        Rgba::Floats(_) => panic!("floats"),
+    }
 }
 
 #[test]
@@ -68,7 +76,7 @@ fn the_core_of_a_material_is_read() {
     );
     let textures = b.load().textures;
     assert_eq!(textures.len(), 2, "one for each colour space");
-    assert_eq!((textures[0].space, textures[1].space), (ColorSpace::Srgb, ColorSpace::Linear));
+    assert_eq!([0, 1].map(|index: usize| textures[index].texels.is_srgb()), [true, false]);
 }
 
 #[test]
@@ -175,10 +183,10 @@ fn samplers_of_unknown_modes_or_that_are_not_there_repeat() {
     let texture = b.texture(&png(1, 1, [1, 2, 3]));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
     b.json["textures"][texture]["sampler"] = json!(0);
-    assert_eq!(b.warned("/textures/0/sampler: there is no sampler 0").textures[0].wrap_s, Wrap::Repeat);
+    assert_eq!(b.warned("/textures/0/sampler: there is no sampler 0").textures[0].wrap[0], Wrap::Repeat);
     b.json["samplers"] = json!([{"wrapS": 7, "magFilter": 7}]);
     let model = b.warned("/samplers/0/wrapS: unknown mode; the texture repeats");
-    assert_eq!((model.textures[0].wrap_s, model.textures[0].nearest), (Wrap::Repeat, false));
+    assert_eq!((model.textures[0].wrap[0], model.textures[0].nearest), (Wrap::Repeat, false));
     assert_eq!(model.warnings[0], "/samplers/0/magFilter: unknown filter; LINEAR is taken");
 }
 
@@ -202,10 +210,10 @@ fn textures_without_a_picture_are_left_out_and_the_others_keep_their_places() {
         (Vec3::Y, NONE, NONE)
     );
     assert_eq!((shown.material.emission_map, shown.textures.len(), shown.textures[0].texture), (0, 1, 0));
-    assert_eq!(model.textures[0].texels, [[1, 2, 3, 255]]);
+    assert_eq!(rgba(&model.textures[0]), [[1, 2, 3, 255]]);
     let (glossy, lobes) = (&model.materials[1], &model.materials[1].material.lobes);
     let rough = &model.textures[glossy.textures[lobes.metallic_roughness_map as usize].texture as usize];
-    assert_eq!((rough.texels[0][1], lobes.specular_color_map), (64, NONE), "the factor alone");
+    assert_eq!((rgba(rough)[0][1], lobes.specular_color_map), (64, NONE), "the factor alone");
 }
 
 #[test]
@@ -344,15 +352,11 @@ fn textures_are_shared_by_picture_sampling_and_colour_space() {
     let used: Vec<_> = model.materials.iter().map(|m| m.textures[m.material.color_map as usize].texture).collect();
     assert_eq!(used, [0, 1, 0]);
     let t = &model.textures[1];
-    assert_eq!((t.wrap_s, t.wrap_t, t.nearest, t.filtered), (Wrap::Clamp, Wrap::Mirror, true, false));
+    assert_eq!((t.wrap, t.nearest, t.filtered), ([Wrap::Clamp, Wrap::Mirror], true, false));
     assert!(model.textures[0].filtered);
-    assert_eq!((t.width, t.height, t.texels.len()), (3, 2, 6));
-    assert_eq!(model.textures[0].texels, [[10, 20, 30, 255]; 6]);
+    assert_eq!((t.width, t.height, t.texels.count()), (3, 2, 6));
+    assert_eq!(model.textures[0].texels, Texels::Srgb8(vec![[10, 20, 30, 255]; 6]));
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
-    let texture = model.textures[0].clone().into_texture();
-    assert_eq!(texture.texels, Texels::Srgb8(vec![[10, 20, 30, 255]; 6]));
-    let texture = model.textures[1].clone().into_texture();
-    assert_eq!((texture.wrap, texture.nearest), ([Wrap::Clamp, Wrap::Mirror], true));
 }
 
 #[test]
@@ -362,7 +366,7 @@ fn jpeg_and_webp_are_told_by_content() {
         let texture = b.texture(&encoded(8, 8, [200, 200, 200], format));
         b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
         let t = &b.load().textures[0];
-        assert!(t.texels[0][..3].iter().all(|x| x.abs_diff(200) < 4), "{format:?}");
+        assert!(rgba(t)[0][..3].iter().all(|x| x.abs_diff(200) < 4), "{format:?}");
     }
 }
 
@@ -377,18 +381,18 @@ fn pictures_for_gpus_are_read_where_there_is_no_other() {
     let texture = b.add("textures", json!({"extensions": {"MSFT_texture_dds": {"source": dds}}}));
     b.json["materials"] = json!([{"emissiveTexture": {"index": texture}}]);
     b.json["extensionsRequired"] = json!(["KHR_texture_basisu", "MSFT_texture_dds"]);
-    assert_eq!(b.load().textures[0].texels, [[255, 0, 0, 255]; 16]);
+    assert_eq!(rgba(&b.load().textures[0]), [[255, 0, 0, 255]; 16]);
     b.json["textures"][texture] = json!({"extensions": {"KHR_texture_basisu": {"source": ktx}}});
     if cfg!(feature = "ktx2") {
-        assert_eq!(b.load().textures[0].texels, [[9, 80, 200, 77]; 16])
+        assert_eq!(rgba(&b.load().textures[0]), [[9, 80, 200, 77]; 16])
     } else {
         assert!(b.warned("/images/0: this build reads no KTX 2 pictures with Basis Universal: ").textures.is_empty())
     }
     let other = b.texture(&png(1, 1, [1, 2, 3]));
     b.json["textures"][texture]["source"] = json!(b.json["textures"][other]["source"]);
-    assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
+    assert_eq!(rgba(&b.load().textures[0]), [[1, 2, 3, 255]]);
     b.json["textures"][texture] = json!({"extensions": {"EXT_texture_webp": {"source": 2}}});
-    assert_eq!(b.load().textures[0].texels, [[1, 2, 3, 255]]);
+    assert_eq!(rgba(&b.load().textures[0]), [[1, 2, 3, 255]]);
     b.json["textures"][texture] = json!({});
     let model = b.load();
     assert_eq!(model.materials[0].material.emission_map, NONE);
@@ -481,13 +485,13 @@ fn the_texture_of_specular_and_glossiness_is_read_twice() {
     assert_eq!(lobes.roughness, 1.0);
     let texel = |map: u32| {
         let texture = &model.textures[m.textures[map as usize].texture as usize];
-        (texture.texels[0], texture.space)
+        (rgba(texture)[0], texture.texels.is_srgb())
     };
-    assert_eq!(texel(lobes.specular_color_map), ([10, 20, 30, 200], ColorSpace::Srgb));
-    assert_eq!(texel(lobes.metallic_roughness_map), ([0, 155, 0, 255], ColorSpace::Linear));
+    assert_eq!(texel(lobes.specular_color_map), ([10, 20, 30, 200], true));
+    assert_eq!(texel(lobes.metallic_roughness_map), ([0, 155, 0, 255], false));
     b.json["materials"][0]["extensions"]["KHR_materials_pbrSpecularGlossiness"]["glossinessFactor"] = json!("much");
     let model = b.warned("/materials/0/extensions/KHR_materials_pbrSpecularGlossiness/glossinessFactor: ");
     let lobes = model.materials[0].material.lobes;
     let smooth = &model.textures[model.materials[0].textures[lobes.metallic_roughness_map as usize].texture as usize];
-    assert_eq!(smooth.texels[0][1], 55, "the specification's factor is 1");
+    assert_eq!(rgba(smooth)[0][1], 55, "the specification's factor is 1");
 }
