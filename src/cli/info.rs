@@ -34,7 +34,8 @@ With --json, standard output has one document with the keys
   instances           number with all copies of assemblies counted; kept_instances are in memory
   nodes, motions, instanced_primitives
   materials           number of each kind
-  textures            number, and texture_bytes
+  textures            number; texture_bytes; texture_list has per texture: name, width, height, color_space, format, bytes (without
+                      mip maps)
   following           tree updates of deforming meshes: frames (the first ones), refits, rebuilds, sah_ratio (cost of the
                       worst tree relative to its cost when built) and milliseconds per frame
   bounds              of the first frame: min, max

@@ -211,9 +211,9 @@ fn compact_texels_are_seen_as_the_decoder_of_files_reads_them() {
     for format in formats {
         let compact = blocks(format, width, height);
         let decoded = compact.decoded(width, height);
-        let picture = |texels: Texels, fov: f32, nearest: bool| {
+        let picture = |texels: Texels, fov: f32, [nearest, filtered]: [bool; 2]| {
             let mut scene = square(Vec3::Y * 5.0, Affine3::IDENTITY);
-            scene.textures = vec![Texture { width, height, texels, nearest, ..noise() }];
+            scene.textures = vec![Texture { width, height, texels, nearest, filtered, ..noise() }];
             scene.materials[0].alpha = Alpha::Blend;
             look(&mut scene, Vec3::Y * 5.0, Vec3::ZERO, fov);
             let mut settings = settings(PIXELS, PIXELS, Integrator::Albedo);
@@ -221,15 +221,21 @@ fn compact_texels_are_seen_as_the_decoder_of_files_reads_them() {
             let rendered = render(scene, &settings);
             (rendered.pixels, rendered.aovs.into_iter().map(|aov| aov.values.to_vec()).collect::<Vec<_>>())
         };
-        // Texels as large as pixels and larger ones, then smaller ones.
-        for (fov, nearest) in [(0.4, true), (0.1, false), (1.2, false)] {
+        // Texels as large as pixels, larger ones, and smaller ones.
+        let cases = [(0.4, [true; 2]), (0.1, [false, true]), (1.2, [false; 2])];
+        for (fov, how) in cases {
             for is_srgb in [true, false] {
                 let compact = Texels::Compact(CompactTexels { is_srgb, ..compact.clone() });
-                let [seen, read] =
-                    [compact, Texels::of_bytes(decoded.clone(), is_srgb)].map(|t| picture(t, fov, nearest));
+                let [seen, read] = [compact, Texels::of_bytes(decoded.clone(), is_srgb)].map(|t| picture(t, fov, how));
                 assert_eq!(seen.0, read.0, "{format:?} {fov} sRGB: {is_srgb}");
                 assert_eq!(seen.1, read.1, "{format:?} {fov} sRGB: {is_srgb}");
             }
         }
+        // Smaller levels of opaque colours are blocks, too.
+        let [seen, read] = [Texels::Compact(compact), Texels::Srgb8(decoded)].map(|texels| {
+            let (pixels, _) = picture(texels, 1.2, [false, true]);
+            pixels.iter().map(|&level| f32::from(level)).sum::<f32>() / pixels.len() as f32
+        });
+        assert!((seen - read).abs() < 0.01 * read, "{format:?}: {seen} instead of {read}");
     }
 }

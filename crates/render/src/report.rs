@@ -6,8 +6,8 @@ use throng_accel::{Blas, REFIT_FACTOR, RefitStats};
 use throng_base::memory::describe;
 use throng_device::{Device, DeviceError};
 use throng_scene::{
-    Aperture, Assembly, Camera, CameraPath, Environment, Integrator, Mesh, Projection, Scene, Shape, Views,
-    rig::RefitPolicy,
+    Aperture, Assembly, Camera, CameraPath, CompactFormat, Environment, Integrator, Mesh, Projection, Scene, Shape,
+    Texels, Texture, Views, rig::RefitPolicy,
 };
 
 /// The document that `throng info --json` prints.
@@ -39,6 +39,8 @@ pub struct SceneInfo {
     pub materials: MaterialCounts,
     pub textures: usize,
     pub texture_bytes: u64,
+    /// All textures, in the order of the scene.
+    pub texture_list: Vec<TextureInfo>,
     /// Refits of deforming meshes over the first frames; none if no mesh deforms.
     pub following: Option<Following>,
     /// World-space bounds of the first frame.
@@ -64,6 +66,45 @@ pub struct AssemblyInfo {
     pub tree_bytes: u64,
     /// Number of node levels down to the triangles.
     pub tree_depth: u32,
+}
+
+/// A texture in memory.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TextureInfo {
+    pub name: String,
+    /// Size in texels; 1 by 1 if all are equal.
+    pub width: u32,
+    pub height: u32,
+    /// `srgb` or `linear`.
+    pub color_space: &'static str,
+    /// `rgba8`, `rgba32f`, `grey8`, `bc1`, `bc3`, `bc4`, `bc5` or `bc7`.
+    pub format: &'static str,
+    /// Bytes of the texels, without mip maps.
+    pub bytes: u64,
+}
+
+impl TextureInfo {
+    pub fn new(texture: &Texture) -> Self {
+        Self {
+            name: texture.name.clone(),
+            width: texture.width,
+            height: texture.height,
+            color_space: if texture.texels.is_srgb() { "srgb" } else { "linear" },
+            format: match &texture.texels {
+                Texels::Srgb8(_) | Texels::Linear8(_) => "rgba8",
+                Texels::Linear(_) => "rgba32f",
+                Texels::Compact(compact) => match compact.format {
+                    CompactFormat::Grey => "grey8",
+                    CompactFormat::Bc1 | CompactFormat::Bc1Opaque => "bc1",
+                    CompactFormat::Bc3 => "bc3",
+                    CompactFormat::Bc4 => "bc4",
+                    CompactFormat::Bc5 => "bc5",
+                    CompactFormat::Bc7 => "bc7",
+                },
+            },
+            bytes: texture.texels.bytes().len() as u64,
+        }
+    }
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
@@ -105,6 +146,9 @@ pub struct Bounds {
     pub max: [f32; 3],
 }
 
+/// Maximum number of textures in the text of a report.
+const LISTED_TEXTURES: usize = 12;
+
 /// Maximum number of frames over which `info` refits deforming meshes.
 pub const FOLLOWED_FRAMES: u32 = 48;
 
@@ -115,7 +159,8 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
     let used = scene.copies();
     let meshes = mesh_infos(scene, poser.blas(), &used);
     let following = (!scene.deforming.is_empty()).then(|| follow(scene, &mut poser));
-    let texture_bytes = scene.textures.iter().map(|t| t.texels.bytes().len() as u64).sum();
+    let texture_list: Vec<_> = scene.textures.iter().map(TextureInfo::new).collect();
+    let texture_bytes = texture_list.iter().map(|texture| texture.bytes).sum();
     let settings = &scene.settings;
     Ok(SceneInfo {
         name: scene.name.clone(),
@@ -139,6 +184,7 @@ pub fn scene_info(scene: &Arc<Scene>, device: &dyn Device, trees: &TreeSource) -
         materials: MaterialCounts::of(&scene.materials),
         textures: scene.textures.len(),
         texture_bytes,
+        texture_list,
         following,
         bounds: Bounds { min: tlas.bounds().min.into(), max: tlas.bounds().max.into() },
         tlas_bytes: tlas.bytes() as u64,
@@ -304,6 +350,13 @@ impl fmt::Display for AssemblyInfo {
     }
 }
 
+impl fmt::Display for TextureInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, width, height, color_space, format, bytes } = self;
+        write!(f, "{name}: {width}x{height}, {color_space}, {format}, {}", describe(*bytes))
+    }
+}
+
 impl fmt::Display for MeshInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<12} {} × ", self.name, readable(self.instances))?;
@@ -360,6 +413,12 @@ impl fmt::Display for SceneInfo {
         writeln!(f, "  primitives   {} with instancing", readable(self.instanced_primitives))?;
         writeln!(f, "  materials    {}", self.materials)?;
         writeln!(f, "  textures     {}, {}", self.textures, describe(self.texture_bytes))?;
+        let listed = self.texture_list.iter().take(LISTED_TEXTURES);
+        listed.clone().try_for_each(|texture| writeln!(f, "    {texture}"))?;
+        match self.texture_list.len() - listed.len() {
+            0 => {}
+            more => writeln!(f, "    … {more} more, in --json")?,
+        }
         writeln!(f, "  bounds       {:?} to {:?}", self.bounds.min, self.bounds.max)?;
         writeln!(
             f,

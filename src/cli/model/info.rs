@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use throng_loader::gltf::{LightShape, Model, ModelCamera, ModelLight, ModelMesh, PbrMaterial, Projection};
-use throng_render::report::SceneInfo;
+use throng_render::report::{SceneInfo, TextureInfo};
 use throng_scene::{
-    NONE, Texture,
+    NONE,
     rig::{Clip, Deformers, MorphTarget, Rig},
 };
 
@@ -85,16 +85,6 @@ pub struct MaterialInfo {
 }
 
 #[derive(Serialize)]
-pub struct TextureInfo {
-    pub name: String,
-    pub width: u32,
-    pub height: u32,
-    /// `srgb` or `linear`.
-    pub color_space: &'static str,
-    pub bytes: u64,
-}
-
-#[derive(Serialize)]
 pub struct ClipInfo {
     pub name: String,
     pub seconds: f32,
@@ -146,7 +136,7 @@ pub struct MemoryInfo {
 
 impl ModelInfo {
     pub fn new(model: &Model) -> Self {
-        let textures: Vec<_> = model.textures.iter().map(texture).collect();
+        let textures: Vec<_> = model.textures.iter().map(TextureInfo::new).collect();
         Self {
             scenes: model.scenes.clone(),
             scene: some(model.scene),
@@ -241,16 +231,6 @@ fn skins(rig: &Rig) -> Vec<SkinInfo> {
 
 fn material(m: &PbrMaterial) -> MaterialInfo {
     MaterialInfo { name: m.name.clone(), features: m.features.clone() }
-}
-
-fn texture(t: &Texture) -> TextureInfo {
-    TextureInfo {
-        name: t.name.clone(),
-        width: t.width,
-        height: t.height,
-        color_space: if t.texels.is_srgb() { "srgb" } else { "linear" },
-        bytes: t.texels.bytes().len() as u64,
-    }
 }
 
 fn clip(clip: &Clip) -> ClipInfo {

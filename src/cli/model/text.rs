@@ -115,10 +115,6 @@ impl ModelText<'_> {
                 format!("{}: {}", shown(&m.name), m.features.join(", "))
             }
         })?;
-        self.list(f, "textures", &info.textures, |t| {
-            let (name, size) = (shown(&t.name), describe(t.bytes));
-            format!("{name}: {}x{}, {}, {size}", t.width, t.height, t.color_space)
-        })?;
         self.list(f, "variants", &info.variants, |name| shown(name))
     }
 

@@ -1,5 +1,6 @@
 //! Mip maps: smaller levels of textures, in which kernels look up what a ray's footprint covers.
 
+use super::block_encoder::encoded;
 use glam::{Vec3, Vec4};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -57,7 +58,7 @@ pub fn level_count(width: u32, height: u32) -> u32 {
 }
 
 /// All levels of a texture below the first, one after another; empty if it has only one or is not filtered. Sizes are those of
-/// [`TextureRecord::mips`](throng_abi::TextureRecord::mips). The levels of blocks are not compact.
+/// [`TextureRecord::mips`](throng_abi::TextureRecord::mips). Those of opaque colours in blocks are blocks of BC7.
 pub fn mips(texture: &Texture, meaning: Meaning) -> Texels {
     let size = [texture.width, texture.height];
     let is_srgb = texture.texels.is_srgb();
@@ -68,16 +69,35 @@ pub fn mips(texture: &Texture, meaning: Meaning) -> Texels {
         Rgba::Floats(texels) => Texels::Linear(float_mips(&texels, size, meaning)),
         Rgba::Bytes(texels) => {
             let levels = byte_mips(&texels, size, meaning, is_srgb);
-            match &texture.texels {
-                Texels::Compact(CompactTexels { format: CompactFormat::Grey, .. }) => Texels::Compact(CompactTexels {
-                    format: CompactFormat::Grey,
-                    is_srgb,
-                    bytes: levels.iter().map(|texel| texel[0]).collect(),
-                }),
-                _ => Texels::of_bytes(levels, is_srgb),
-            }
+            // One line of colours per block is too few where alpha is another value.
+            let is_opaque = meaning != Meaning::Normal && levels.par_iter().all(|texel| texel[3] == u8::MAX);
+            let (format, bytes) = match &texture.texels {
+                Texels::Compact(compact) if compact.format == CompactFormat::Grey => {
+                    (CompactFormat::Grey, levels.iter().map(|texel| texel[0]).collect())
+                }
+                Texels::Compact(_) if is_opaque => (CompactFormat::Bc7, blocks_of_levels(&levels, size)),
+                _ => return Texels::of_bytes(levels, is_srgb),
+            };
+            Texels::Compact(CompactTexels { format, is_srgb, bytes })
         }
     }
+}
+
+fn blocks_of_levels(levels: &[[u8; 4]], size: [u32; 2]) -> Vec<u8> {
+    let mut rest = levels;
+    let each = sizes_below(size).flat_map(|[width, height]| {
+        let (level, smaller) = rest.split_at(width as usize * height as usize);
+        rest = smaller;
+        encoded(level, [width, height])
+    });
+    each.collect()
+}
+
+/// The sizes of the levels below one of this size.
+fn sizes_below(size: [u32; 2]) -> impl Iterator<Item = [u32; 2]> {
+    let below =
+        |&[width, height]: &[u32; 2]| (width.max(height) > 1).then(|| [width, height].map(|side| (side / 2).max(1)));
+    std::iter::successors(Some(size), below).skip(1)
 }
 
 fn byte_mips(texels: &[[u8; 4]], size: [u32; 2], meaning: Meaning, is_srgb: bool) -> Vec<[u8; 4]> {
@@ -120,12 +140,7 @@ fn chain<T: Copy + Default + Send + Sync>(
     read: impl Fn(T) -> Vec4 + Sync,
     write: impl Fn(Vec4) -> T + Sync,
 ) -> Vec<T> {
-    let half = |size: u32| (size / 2).max(1);
-    let sizes: Vec<[u32; 2]> = std::iter::successors(Some([width, height]), |&[width, height]| {
-        (width.max(height) > 1).then(|| [half(width), half(height)])
-    })
-    .skip(1)
-    .collect();
+    let sizes: Vec<[u32; 2]> = sizes_below([width, height]).collect();
     let count = |[width, height]: [u32; 2]| width as usize * height as usize;
     let mut levels = vec![T::default(); sizes.iter().map(|&size| count(size)).sum()];
     let mut begin = 0;

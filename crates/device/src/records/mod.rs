@@ -1,6 +1,7 @@
 //! Parameters and tables in the layout that kernels read, for all devices.
 
 pub mod attributes;
+mod block_encoder;
 pub mod frame_aovs;
 #[cfg(test)]
 pub mod layout;
