@@ -32,7 +32,16 @@ THRONG_INLINE Vec3 srgb_color(const float* srgb_table, uint32_t texel) {
     return vec3(bits_float(load_word(srgb_table + bytes[0])), bits_float(load_word(srgb_table + bytes[1])), bits_float(load_word(srgb_table + bytes[2])));
 }
 
-// Fetches the texels in two columns and two rows, with independent loads unless they are compact.
+constexpr float kByte = 1.0f / 255.0f;
+
+THRONG_INLINE Texel texel_of(const float* srgb_table, const TextureRecord& texture, uint32_t bytes) {
+    const Vec3 color = texture.flags & TEXTURE_SRGB
+        ? srgb_color(srgb_table, bytes)
+        : vec3(float(bytes & 255u), float(bytes >> 8 & 255u), float(bytes >> 16 & 255u)) * kByte;
+    return Texel{color, float(bytes >> 24) * kByte};
+}
+
+// Fetches the texels in two columns and two rows with independent loads. They are not compact.
 THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& texture, const uint32_t* columns, const uint32_t* rows, Texel* texels) {
     const auto index = [&](int i) { return uint64_t(rows[i / 2]) * texture.width + columns[i % 2]; };
     if (texture.format == TEXELS_FLOAT) {
@@ -42,23 +51,21 @@ THRONG_INLINE void fetch_texels(const float* srgb_table, const TextureRecord& te
         }
         return;
     }
-    constexpr float kByte = 1.0f / 255.0f;
     uint32_t bytes[4];
-    if (texture.format == TEXELS_RGBA8) {
-        for (int i = 0; i < 4; i++) bytes[i] = load_word(texture.texels + 4 * index(i));
-    } else {
-        for (int i = 0; i < 4; i++) bytes[i] = compact_texel(texture.texels, texture.format, texture.width, columns[i % 2], rows[i / 2]);
-    }
-    for (int i = 0; i < 4; i++) {
-        texels[i].alpha = float(bytes[i] >> 24) * kByte;
-        texels[i].color = texture.flags & TEXTURE_SRGB
-            ? srgb_color(srgb_table, bytes[i])
-            : vec3(float(bytes[i] & 255u), float(bytes[i] >> 8 & 255u), float(bytes[i] >> 16 & 255u)) * kByte;
-    }
+    for (int i = 0; i < 4; i++) bytes[i] = load_word(texture.texels + 4 * index(i));
+    for (int i = 0; i < 4; i++) texels[i] = texel_of(srgb_table, texture, bytes[i]);
+}
+
+// As `fetch_texels`, for compact texels.
+THRONG_INLINE void fetch_compact(const float* srgb_table, const TextureRecord& texture, const uint32_t* columns, const uint32_t* rows, Texel* texels) {
+    uint32_t bytes[4];
+    for (int i = 0; i < 4; i++) bytes[i] = compact_texel(texture.texels, texture.format, texture.width, columns[i % 2], rows[i / 2]);
+    for (int i = 0; i < 4; i++) texels[i] = texel_of(srgb_table, texture, bytes[i]);
 }
 
 // Looks up a texture at `x` and `y` in texels, with texel centres at half-integers.
-THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
+template <class Fetch>
+THRONG_INLINE Texel bilinear_by(const TextureRecord& texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y, Fetch fetch) {
     const bool is_sharp = texture.flags & TEXTURE_NEAREST;
     float half = is_sharp ? 0.0f : 0.5f;
     float fx = floorf(x - half), fy = floorf(y - half);
@@ -67,8 +74,20 @@ THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord textu
     const uint32_t columns[2] = {wrap_texel(ix, texture.width, wrap_x), wrap_texel(ix + 1, texture.width, wrap_x)};
     const uint32_t rows[2] = {wrap_texel(iy, texture.height, wrap_y), wrap_texel(iy + 1, texture.height, wrap_y)};
     Texel c[4];
-    fetch_texels(srgb_table, texture, columns, rows, c);
+    fetch(columns, rows, c);
     return lerp(lerp(c[0], c[1], wx), lerp(c[2], c[3], wx), wy);
+}
+
+// Separate from `bilinear`, whose registers would otherwise be saved around the decoding of each texel.
+THRONG_OUTLINE Texel bilinear_compact(const float* srgb_table, const TextureRecord texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
+    return bilinear_by(texture, x, y, wrap_x, wrap_y,
+                       [&](const uint32_t* columns, const uint32_t* rows, Texel* texels) { fetch_compact(srgb_table, texture, columns, rows, texels); });
+}
+
+THRONG_OUTLINE Texel bilinear(const float* srgb_table, const TextureRecord texture, float x, float y, uint32_t wrap_x, uint32_t wrap_y) {
+    if (texture.format > TEXELS_FLOAT) return bilinear_compact(srgb_table, texture, x, y, wrap_x, wrap_y);
+    return bilinear_by(texture, x, y, wrap_x, wrap_y,
+                       [&](const uint32_t* columns, const uint32_t* rows, Texel* texels) { fetch_texels(srgb_table, texture, columns, rows, texels); });
 }
 
 // Value of a texture at (u, v); v = 0 is the bottom of the image.

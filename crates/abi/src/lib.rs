@@ -142,7 +142,7 @@ constants! {
 
     pub const TEXELS_RGBA8: u32 = 0;
     pub const TEXELS_FLOAT: u32 = 1;
-    /// One byte, for three equal channels.
+    /// One byte, for three equal channels. The first of the compact formats.
     pub const TEXELS_GREY8: u32 = 2;
     pub const TEXELS_BC1: u32 = 3;
     /// Transparent texels are opaque black.
