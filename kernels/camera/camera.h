@@ -28,7 +28,7 @@ THRONG_INLINE uint32_t film_pixel(const Params& params, uint32_t x, uint32_t y) 
 
 // Inverse error function in single precision (Giles 2010).
 THRONG_DEVICE float inverse_erf(float x) {
-    float w = -logf((1.0f - x) * (1.0f + x));
+    float w = -natural_log((1.0f - x) * (1.0f + x));
     if (w < 5.0f) {
         w -= 2.5f;
         float p = 2.81022636e-08f;

@@ -2,7 +2,7 @@
 // Kannala and Brandt (2006). Points are at distance 1 from the eye, x to the right, y up; the models have y down.
 #pragma once
 #include "abi.h"
-#include "util/vec.h"
+#include "util/maths.h"
 
 namespace THRONG_NAMESPACE {
 

@@ -50,7 +50,7 @@ THRONG_DEVICE float table_3d(const uint16_t* table, uint32_t width, uint32_t hei
 
 // Position of an ior in the tables, in [0, 1].
 THRONG_INLINE float ior_place(float ior) {
-    return (log2f(clamp(ior, kMinTableIor, kMaxTableIor) - 1.0f) + 4.0f) * 0.2f;
+    return (binary_log(clamp(ior, kMinTableIor, kMaxTableIor) - 1.0f) + 4.0f) * 0.2f;
 }
 
 // Albedo of a surface whose facets reflect all light. All means are cosine-weighted over the hemisphere.

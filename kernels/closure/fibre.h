@@ -1,6 +1,6 @@
 // Distributions of the light that a fibre scatters: along it, by inclination (d'Eon et al. 2011, "An Energy-Conserving Hair Reflectance Model"), and
 // around it, by azimuth (Chiang et al. 2016). Angles are in radians. Computed with single operations for identical results on all devices, like the
-// functions of util/sampler.h.
+// functions of util/maths.h.
 #pragma once
 #include "util/sampler.h"
 

@@ -76,7 +76,9 @@ THRONG_DEVICE void read_anisotropy(const Params& params, const Surface& s, const
         x = map.x * 2.0f - 1.0f;
         y = map.y * 2.0f - 1.0f;
     }
-    float c = cosf(l.anisotropy_rotation), sine = sinf(l.anisotropy_rotation);
+    const float turns = l.anisotropy_rotation * (0.5f / kPi);
+    float sine, c;
+    sine_cosine(turns - floorf(turns), sine, c);
     inputs.tangent = normalize_or(f.tangent * (x * c - y * sine) + f.bitangent * (x * sine + y * c), f.tangent);
 }
 

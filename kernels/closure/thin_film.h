@@ -20,7 +20,7 @@ THRONG_INLINE float cosine_of_turns(float turns) {
 // One Gaussian of the eye's sensitivity in Fourier space, for a path difference in metres and a phase shift in turns.
 THRONG_INLINE float sensitivity(float path, float shift, float value, float position, float variance) {
     float phase = 2.0f * kPi * path;
-    return value * sqrtf(2.0f * kPi * variance) * cosine_of_turns(position * path + shift) * expf(-phase * phase * variance) * (1.0f / 1.0685e-7f);
+    return value * sqrtf(2.0f * kPi * variance) * cosine_of_turns(position * path + shift) * decay(-phase * phase * variance) * (1.0f / 1.0685e-7f);
 }
 
 // Linear sRGB of the interference at a path difference in nanometres; phase shifts are in turns.

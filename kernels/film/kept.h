@@ -28,7 +28,7 @@ THRONG_INLINE void optical_flow(const float* motion, bool back, float* flow) {
 
 // An alpha as a byte.
 THRONG_INLINE uint8_t alpha_byte(float alpha) {
-    const float value = roundf(alpha * 255.0f);
+    const float value = floorf(alpha * 255.0f + 0.5f);
     return uint8_t(value > 0.0f ? min(value, 255.0f) : 0.0f);
 }
 

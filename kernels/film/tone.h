@@ -1,6 +1,7 @@
 // Conversion of radiance to display values: white balance, exposure, tone curves, and rounding with or without dither.
 #pragma once
 #include "camera/views.h"
+#include "util/maths.h"
 
 namespace THRONG_NAMESPACE {
 
@@ -58,7 +59,7 @@ THRONG_DEVICE Vec3 with_hue(Vec3 c, float hue) {
 THRONG_DEVICE float agx_curve(float x) {
     const float pivot = 0.60606061f, grey = 0.48943709f, toe = 0.56567561f, shoulder = 0.71519829f;
     const float scale = x < pivot ? toe : shoulder, t = 2.4f * fabsf(x - pivot) / scale;
-    const float bent = scale * t / powf(1.0f + t * sqrtf(t), 1.0f / 1.5f);
+    const float bent = scale * t / power(1.0f + t * sqrtf(t), 1.0f / 1.5f);
     return max(x < pivot ? grey - bent : grey + bent, 0.0f);
 }
 
@@ -70,7 +71,7 @@ THRONG_DEVICE Vec3 agx_lift(Vec3 c) {
         const float own = dot(v, luminance), most = max_component(v);
         const Vec3 opposite = vec3(most) - v;
         const float both = max_component(opposite) - dot(opposite, luminance) + own;
-        const float share = min(powf(max(own, 0.0f), 0.08f), 1.0f);
+        const float share = min(power(max(own, 0.0f), 0.08f), 1.0f);
         return both + (own - both) * share;
     };
     const float least = min(c.x, min(c.y, c.z));
@@ -88,8 +89,8 @@ THRONG_DEVICE Vec3 agx(Vec3 c) {
     const float hue = hue_of(c), in[3] = {c.x, c.y, c.z};
     float out[3];
     for (int k = 0; k < 3; k++) {
-        const float stops = log2f(max(in[k] * (1.0f / 0.18f), 1e-12f));
-        out[k] = powf(agx_curve(clamp((stops + 10.0f) * (1.0f / 16.5f), 0.0f, 1.0f)), 2.4f);
+        const float stops = binary_log(max(in[k] * (1.0f / 0.18f), 1e-12f));
+        out[k] = power(agx_curve(clamp((stops + 10.0f) * (1.0f / 16.5f), 0.0f, 1.0f)), 2.4f);
     }
     c = vec3(out[0], out[1], out[2]);
     float turn = hue_of(c) - hue;
@@ -101,7 +102,7 @@ THRONG_DEVICE Vec3 agx(Vec3 c) {
 }
 
 THRONG_DEVICE float srgb_curve(float x) {
-    return x <= 0.0031308f ? 12.92f * x : 1.055f * powf(x, 1.0f / 2.4f) - 0.055f;
+    return x <= 0.0031308f ? 12.92f * x : 1.055f * power(x, 1.0f / 2.4f) - 0.055f;
 }
 
 // Converts radiance to encoded display values in [0, 1].

@@ -54,7 +54,7 @@ THRONG_DEVICE void add_attributes(const MeshRecord& mesh, const uint32_t* corner
 // Attributes of a point of the unit sphere: u runs around the axis, v from the south pole to the north pole.
 THRONG_DEVICE Attributes sphere_attributes(Vec3 p) {
     Attributes at;
-    at.uv[0] = at.uv[1] = Vec2{0.5f - atan2f(p.z, p.x) * (0.5f / kPi), 1.0f - acosf(clamp(p.y, -1.0f, 1.0f)) * (1.0f / kPi)};
+    at.uv[0] = at.uv[1] = Vec2{0.5f - angle_of(p.x, p.z) * (0.5f / kPi), 1.0f - angle_of(p.y, sqrtf(p.x * p.x + p.z * p.z)) * (1.0f / kPi)};
     at.color = vec3(1.0f);
     at.alpha = at.handedness = 1.0f;
     at.tangent = vec3(p.z, 0.0f, -p.x);

@@ -217,8 +217,8 @@ THRONG_INLINE bool has_deviations(const Params& params, uint32_t index) { return
 // Latitude-longitude lookup of a unit direction, averaged over a cone of directions `spread` radians wide.
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d, float spread) {
     const TextureRecord texture = load_record(&params.scene.textures[index]);
-    float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + rotation;
-    float v = acosf(clamp(d.y, -1.0f, 1.0f)) * (1.0f / kPi);
+    float u = 0.5f + angle_of(d.x, d.z) * (0.5f / kPi) + rotation;
+    float v = angle_of(d.y, sqrtf(d.x * d.x + d.z * d.z)) * (1.0f / kPi);
     if (spread > 0.0f) {
         const float level_circle = max(sqrtf(max(0.0f, 1.0f - d.y * d.y)), 1e-3f);
         const Vec2 along{min(spread * (0.5f / kPi) / level_circle, 1.0f), 0.0f}, up{0.0f, spread * (1.0f / kPi)};

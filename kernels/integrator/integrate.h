@@ -233,7 +233,7 @@ THRONG_DEVICE Vec3 radiance_along(const Params& params, const Path& path, Thread
     StepCount count;
     const Hit hit = closest_hit_counted(params, path.ray, thread.stack, count);
     if (hit.t < 0.0f && is_transparent(params, path)) return vec3(0.0f);
-    return heat(log2f(1.0f + float(count.steps)) * 0.1f);
+    return heat(binary_log(1.0f + float(count.steps)) * 0.1f);
 }
 
 }

@@ -196,7 +196,7 @@ THRONG_OUTLINE bool scatter_in_medium(const Params& params, Path& path, const Lo
         return false;
     }
     const float length = is_scattered ? reached : distance;
-    const Vec3 left = vec3(expf(-extinction.x * length), expf(-extinction.y * length), expf(-extinction.z * length));
+    const Vec3 left = vec3(decay(-extinction.x * length), decay(-extinction.y * length), decay(-extinction.z * length));
     const Vec3 chance = is_scattered ? extinction * left : left;
     const float pdf = dot(share, chance);
     path.throughput *= pdf > 0.0f ? chance * (1.0f / pdf) : vec3(0.0f);
@@ -392,7 +392,7 @@ THRONG_DEVICE void path_step(const Params& params, Path& path, const Hit& hit, S
             if (scatter_in_medium(params, path, lobes, hit.t < 0.0f ? kInfinity : hit.t, step)) return;
         } else if (hit.t >= 0.0f) {
             Vec3 depth = load3(lobes.extinction) * -hit.t;
-            path.throughput *= vec3(expf(depth.x), expf(depth.y), expf(depth.z));
+            path.throughput *= vec3(decay(depth.x), decay(depth.y), decay(depth.z));
         }
     }
     if (fog && path.medium == NO_INDEX && scatter_in_fog(params, path, hit.t < 0.0f ? kInfinity : hit.t, step)) return;

@@ -53,8 +53,8 @@ THRONG_OUTLINE Vec3 sample_image_direction(const Params& params, float choice, V
 // Pdf of `sample_image_direction` for a unit direction.
 THRONG_OUTLINE float image_pdf(const Params& params, Vec3 d) {
     const EnvironmentRecord& e = params.scene.environment;
-    float u = 0.5f + atan2f(d.z, d.x) * (0.5f / kPi) + e.rotation;
-    float v = atan2f(sqrtf(d.x * d.x + d.z * d.z), d.y) * (1.0f / kPi);
+    float u = 0.5f + angle_of(d.x, d.z) * (0.5f / kPi) + e.rotation;
+    float v = angle_of(d.y, sqrtf(d.x * d.x + d.z * d.z)) * (1.0f / kPi);
     uint32_t column = uint32_t((u - floorf(u)) * float(e.columns)), row = uint32_t(v * float(e.rows));
     if (column >= e.columns) column = e.columns - 1;
     if (row >= e.rows) row = e.rows - 1;

@@ -11,9 +11,11 @@ struct InterfaceAlbedo {
     float mirror, reflected, transmitted;
 };
 
-inline Vec3 direction_at(float cosine, float azimuth) {
-    float sine = sqrtf(max(0.0f, 1.0f - cosine * cosine));
-    return vec3(sine * cosf(azimuth), sine * sinf(azimuth), cosine);
+// The unit direction with this cosine to the z axis, `turn` turns from the x axis.
+inline Vec3 direction_at(float cosine, float turn) {
+    float radius = sqrtf(max(0.0f, 1.0f - cosine * cosine)), turn_sine, turn_cosine;
+    sine_cosine(turn, turn_sine, turn_cosine);
+    return vec3(radius * turn_cosine, radius * turn_sine, cosine);
 }
 
 // Computes the means over a grid of n by n visible facets.
@@ -43,7 +45,7 @@ inline float sheen_albedo(float cosine, float roughness, uint32_t n) {
     for (uint32_t i = 0; i < n * n; i++) {
         // Denser near the horizon, where sheen is brightest.
         float u = (float(i % n) + 0.5f) / float(n);
-        Vec3 in = direction_at(u * u, 2.0f * kPi * (float(i / n) + 0.5f) / float(n));
+        Vec3 in = direction_at(u * u, (float(i / n) + 0.5f) / float(n));
         sum += double(evaluate_sheen(sheen_alpha(roughness), out, in) * 2.0f * u);
     }
     return float(sum * 2.0 * double(kPi) / (double(n) * double(n)));

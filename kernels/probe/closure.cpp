@@ -77,7 +77,7 @@ extern "C" void throng_probe_sample(const ProbeSurface* surface, const float* ou
 
 // Fractions of light that a rough interface reflects if its facets reflect everything, reflects as a dielectric, and transmits.
 extern "C" void throng_probe_interface(float cosine, float azimuth, float along, float across, float eta, uint32_t grid, float* albedos) {
-    InterfaceAlbedo a = interface_albedo(direction_at(cosine, azimuth), Roughness{along, across}, eta, grid);
+    InterfaceAlbedo a = interface_albedo(direction_at(cosine, azimuth * (0.5f / kPi)), Roughness{along, across}, eta, grid);
     store3(albedos, vec3(a.mirror, a.reflected, a.transmitted));
 }
 

@@ -3,7 +3,6 @@
 // Every kernel header puts its code into THRONG_NAMESPACE, which differs for each compiled variant. Otherwise the linker would merge inline functions
 // of the AVX-512 variant into the baseline.
 #pragma once
-#include <math.h>
 #include <stdint.h>
 
 #if !defined(THRONG_VARIANT) || !defined(THRONG_WIDTH)
@@ -213,6 +212,15 @@ THRONG_INLINE void or_shared(uint32_t& word, uint32_t bits) { atomicOr(&word, bi
 
 #else
 
+// Functions that IEEE 754 rounds exactly and compilers expand. The C library's header is not included, so that a call of its other functions, whose
+// last bits differ between systems, is an error.
+THRONG_INLINE float sqrtf(float x) { return __builtin_sqrtf(x); }
+THRONG_INLINE float fabsf(float x) { return __builtin_fabsf(x); }
+THRONG_INLINE float floorf(float x) { return __builtin_floorf(x); }
+THRONG_INLINE float copysignf(float size, float sign) { return __builtin_copysignf(size, sign); }
+THRONG_INLINE float fminf(float a, float b) { return __builtin_fminf(a, b); }
+THRONG_INLINE float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
+
 THRONG_INLINE uint32_t lowest_bit(uint32_t mask) { return uint32_t(__builtin_ctz(mask)); }
 THRONG_INLINE uint32_t highest_bit(uint32_t mask) { return 31u - uint32_t(__builtin_clz(mask)); }
 THRONG_INLINE uint32_t count_bits(uint32_t mask) { return uint32_t(__builtin_popcount(mask)); }
@@ -269,7 +277,20 @@ THRONG_INLINE double bits_double(uint64_t bits) {
     __builtin_memcpy(&value, &bits, sizeof(value));
     return value;
 }
+#if defined(THRONG_AVX2) || defined(THRONG_NEON)
 THRONG_INLINE float fused_multiply_add(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+#else
+// Without an instruction, compilers would call the C library's function, and that of MinGW rounds twice. In double precision the product is exact.
+// Its sum with `c` is rounded to odd, so that rounding it to a float gives the correct result (Boldo and Melquiond 2008, "Emulation of FMA and
+// correctly rounded sums"). The sum's error is Knuth's.
+THRONG_INLINE float fused_multiply_add(float a, float b, float c) {
+    const double product = double(a) * double(b), sum = product + double(c), part = sum - product;
+    const double error = (product - (sum - part)) + (double(c) - part);
+    const uint64_t bits = double_bits(sum);
+    const bool is_rounded = error > 0.0 || error < 0.0, is_below = (error > 0.0) == (sum > 0.0);
+    return float(is_rounded && !(bits & 1u) ? bits_double(is_below ? bits + 1u : bits - 1u) : sum);
+}
+#endif
 THRONG_INLINE Words4 load_words(const void* address) {
     Words4 v;
     __builtin_memcpy(&v, address, 16);

@@ -9,8 +9,8 @@ use std::{
 
 /// Channel differences up to this value are ignored; they are invisible.
 const CHANNEL_TOLERANCE: u8 = 4;
-/// Share of pixels that may differ by more. On another machine, libm's sine or power may differ in the last bit, so that a ray at an edge
-/// occasionally hits the other side. At 4 samples, this changes a pixel by up to a quarter of the range. The size of single differences is
+/// Share of pixels that may differ by more. On another system, the C library's functions, with which scenes are built, may differ in the last
+/// bit, so that a ray at an edge occasionally hits the other side. At 4 samples, this changes a pixel by up to a quarter of the range. The size of single differences is
 /// therefore not limited, only their number.
 const OUTLIER_SHARE: f64 = 0.005;
 /// Mean difference of a channel, in steps of 1/255. Rounding changes hardly any value. A picture that has become slightly brighter as a

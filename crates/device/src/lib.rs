@@ -16,6 +16,8 @@ mod fog_tests;
 mod frame;
 mod kept;
 pub mod light;
+#[cfg(test)]
+mod maths_tests;
 mod multi_device;
 mod picture;
 #[cfg(feature = "probe")]
