@@ -62,12 +62,8 @@ THRONG_INLINE uint32_t block_weight(uint32_t index, uint32_t bits) {
     return (index * step + 32768u) >> 16;
 }
 
-// Texel `i` of a BC7 block; 0 in a block of a reserved mode.
-THRONG_INLINE uint32_t bc7_texel(const Block& block, uint32_t i) {
-    const uint32_t first_byte = uint32_t(block.low) & 255u;
-    if (first_byte == 0) return 0;
-    const uint32_t mode = lowest_bit(first_byte);
-    const uint64_t of_mode = kBlockModes[mode];
+// Texel `i` of a BC7 block of this mode, whose properties are those of `kBlockModes`.
+THRONG_INLINE uint32_t bc7_texel_of(const Block& block, uint32_t i, uint32_t mode, uint64_t of_mode) {
     const auto property = [&](uint32_t at) { return uint32_t(of_mode >> 4 * at) & 15u; };
     const uint32_t subsets = property(0), index_bits = property(8), second_bits = property(9);
     uint32_t at = mode + 1;
@@ -122,6 +118,16 @@ THRONG_INLINE uint32_t bc7_texel(const Block& block, uint32_t i) {
     if (rotation == 2) return pack_texel(channels[0], alpha, channels[2], channels[1]);
     if (rotation == 3) return pack_texel(channels[0], channels[1], alpha, channels[2]);
     return pack_texel(channels[0], channels[1], channels[2], alpha);
+}
+
+// Texel `i` of a BC7 block; 0 in a block of a reserved mode.
+THRONG_INLINE uint32_t bc7_texel(const Block& block, uint32_t i) {
+    const uint32_t first_byte = uint32_t(block.low) & 255u;
+    if (first_byte == 0) return 0;
+    const uint32_t mode = lowest_bit(first_byte);
+    // The mode of mip maps and of most blocks with alpha, with properties that the compiler knows.
+    if (mode == 6) return bc7_texel_of(block, i, 6, 0x0401770001);
+    return bc7_texel_of(block, i, mode, kBlockModes[mode]);
 }
 
 // Texel (x, y) of a texture in a compact `format`, whose width is `width`.
