@@ -216,7 +216,7 @@ fn lights_cameras_and_media_are_read() {
     let camera = scene.camera.as_ref().unwrap();
     assert_eq!((camera.kind, camera.screen, camera.medium), (CameraKind::Perspective(40.0), [-2.0, 2.0, -1.0, 1.0], 0));
     assert_eq!(camera.world_from_camera.start.translation, DVec3::Z * 5.0);
-    assert_eq!((scene.film.exposure, scene.max_depth, scene.media[0].absorption), (2.0, Some(7), [2.0, 4.0, 6.0]));
+    assert_eq!((scene.film.exposure, scene.max_depth, scene.media[0].absorption), (2.0, 7, [2.0, 4.0, 6.0]));
     let LightKind::Infinite { radiance, .. } = scene.lights[0].kind else { panic!() };
     assert!((radiance[1] - 2.0).abs() < 0.1, "{radiance:?}");
     assert!(matches!(scene.lights[1].kind, LightKind::Spot { angles: [25.0, 30.0], intensity: [4.0, ..], .. }));

@@ -73,9 +73,9 @@ fn set_camera(
     outer: &DAffine3,
     surroundings: &mut Surroundings,
 ) -> bool {
-    if let Some(depth) = file.max_depth {
-        scene.settings.bounces = depth.min(*ranges::BOUNCES.end());
-    }
+    // Bounces are counted after the first surface.
+    scene.settings.bounces = file.max_depth.saturating_sub(1).min(*ranges::BOUNCES.end());
+    scene.settings.single_scatter = true;
     let others = matches!(options.model.camera, Some(CameraChoice::Turntable | CameraChoice::Still));
     let Some(own) = file.camera.as_ref().filter(|_| !others) else { return false };
     let (width, height) = options.model.stage.size.unwrap_or(file.film.size.into());

@@ -123,8 +123,9 @@ impl Builder {
             "Camera" => self.camera(&kind, &params, place)?,
             "Film" => self.film(&kind, &params, place),
             "Integrator" | "SurfaceIntegrator" => {
-                let depth = params.integer("maxdepth").filter(|&depth| depth >= 0);
-                self.scene.max_depth = depth.map(|depth| depth as u32).or(self.scene.max_depth);
+                if let Some(depth) = params.integer("maxdepth") {
+                    self.scene.max_depth = depth.max(0) as u32;
+                }
             }
             _ => self.leave_out(name),
         }

@@ -34,6 +34,9 @@ const MOST_INCLUDES: u32 = 250_000;
 /// Number of kinds of warnings at most.
 const MOST_WARNINGS: usize = 200;
 
+/// Surfaces that scatter a path at most, if the file does not say.
+const USUAL_DEPTH: u32 = 5;
+
 /// Reads the scene in the file at `path`.
 ///
 /// # Errors
@@ -100,6 +103,7 @@ impl Builder {
             Material { name: "default".to_owned(), kind: MaterialKind::Layered(Box::default()), normal_map: None };
         let scene = Scene {
             times: [0.0, 1.0],
+            max_depth: USUAL_DEPTH,
             groups: vec![Group { name: "world".to_owned(), ..Group::default() }],
             materials: vec![material],
             ..Scene::default()

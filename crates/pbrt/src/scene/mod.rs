@@ -41,8 +41,8 @@ pub struct Scene {
     pub times: [f32; 2],
     /// The picture's size and exposure.
     pub film: Film,
-    /// Maximum number of bounces (`maxdepth` of the integrator), if given.
-    pub max_depth: Option<u32>,
+    /// Maximum number of surfaces that scatter a path (`maxdepth` of the integrator). With 1, there is direct light only.
+    pub max_depth: u32,
     /// The camera, if given.
     pub camera: Option<Camera>,
     /// Groups of objects. The first is the world; the others are objects (`ObjectBegin`), and files that do nothing but place objects.
