@@ -119,6 +119,7 @@ impl Builder {
                 let material = self.material(&kind, &params, place)?;
                 self.state.material = self.scene.materials.len() as u32;
                 self.scene.materials.push(material);
+                self.keep_source(self.state.material, kind, params);
             }
             "Camera" => self.camera(&kind, &params, place)?,
             "Film" => self.film(&kind, &params, place),
@@ -234,6 +235,11 @@ impl Builder {
         }
         let before = (name == "Import").then(|| (self.state.clone(), self.saved.len()));
         self.run(&path)?;
+        let after = Params::read(lexer)?.into_list();
+        if let Some(first) = after.first() {
+            let what = "parameters after an included file belong to its last directive, and are left out";
+            self.warn(first.place, what);
+        }
         if let Some((state, depth)) = before {
             if self.saved.len() != depth {
                 return Err(Fault::at(

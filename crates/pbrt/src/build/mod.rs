@@ -15,7 +15,7 @@ use crate::{
     PbrtError,
     lexer::{Fault, Kind, Lexer, LineColumn},
     names,
-    params::Params,
+    params::{Param, Params},
     scene::{Group, Material, MaterialKind, NONE, Scene},
 };
 use glam::DAffine3;
@@ -86,6 +86,8 @@ struct Builder {
     /// Groups that are being defined, the innermost last, as indices into `scene.groups`.
     groups: Vec<u32>,
     named: Named,
+    /// Types and parameters of version 3's materials, which shapes may change.
+    sources: HashMap<u32, (String, Vec<Param>)>,
     /// Groups of files that only place objects, by their paths; None for other files.
     placed: HashMap<PathBuf, Option<placing::Placed>>,
     in_world: bool,
@@ -117,6 +119,7 @@ impl Builder {
             saved: Vec::new(),
             groups: vec![0],
             named: Named::default(),
+            sources: HashMap::new(),
             placed: HashMap::new(),
             in_world: false,
             is_version_3: false,

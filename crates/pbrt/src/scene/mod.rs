@@ -154,6 +154,31 @@ pub enum ShapeKind {
         /// Angle in degrees.
         phi_max: f32,
     },
+    /// A cone about the Z axis that stands on its plane, without its base.
+    Cone {
+        /// Radius at the base.
+        radius: f32,
+        /// Z of the tip.
+        height: f32,
+        /// Angle in degrees.
+        phi_max: f32,
+    },
+    /// A paraboloid about the Z axis with its vertex at the origin.
+    Paraboloid {
+        /// Radius at the highest Z.
+        radius: f32,
+        /// Lowest and highest Z.
+        heights: [f32; 2],
+        /// Angle in degrees.
+        phi_max: f32,
+    },
+    /// The surface of a segment that turns about the Z axis.
+    Hyperboloid {
+        /// The ends of the segment.
+        ends: [[f32; 3]; 2],
+        /// Angle in degrees.
+        phi_max: f32,
+    },
     /// A disc across the Z axis, which faces +Z.
     Disk {
         /// Radius.
