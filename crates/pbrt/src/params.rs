@@ -95,6 +95,18 @@ impl Params {
         self.list
     }
 
+    /// The parameters that were not asked for, completed by others. They count as used here.
+    pub fn take_unused(&self, others: &[Param]) -> Option<Self> {
+        let unused: Vec<Param> = self.list.iter().filter(|param| !param.used.get()).cloned().collect();
+        if unused.is_empty() {
+            return None;
+        }
+        self.list.iter().for_each(|param| param.used.set(true));
+        let mut taken = Self { list: unused, asked: RefCell::default() };
+        taken.add_defaults(others);
+        Some(taken)
+    }
+
     /// Marks parameters as known that have no effect on pictures here.
     pub fn ignore(&self, names: &[&'static str]) {
         for name in names {

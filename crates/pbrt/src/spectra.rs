@@ -92,8 +92,8 @@ pub fn names() -> [&'static str; 24] {
     NAMED.map(|(name, _)| name)
 }
 
-/// Colour of a black body with a temperature in kelvin, with a luminance of 1.
-pub fn blackbody(kelvin: f32) -> Rgb {
+/// Colour of a black body with a temperature in kelvin. Its luminance is 1 if `normalized`; otherwise, its spectrum has a maximum of 1.
+pub fn blackbody(kelvin: f32, normalized: bool) -> Rgb {
     let kelvin = f64::from(kelvin).clamp(100.0, 1e6);
     let radiance = |nm: f64| {
         let metres = nm * 1e-9;
@@ -101,7 +101,8 @@ pub fn blackbody(kelvin: f32) -> Rgb {
     };
     // Relative to the peak, so that no sum overflows.
     let peak = radiance((2.897_771_955e6 / kelvin).clamp(360.0, 830.0));
-    light(|nm| radiance(nm) / peak)
+    let relative = |nm: f64| radiance(nm) / peak;
+    if normalized { light(relative) } else { rgb(&relative).map(|x| x.max(0.0) as f32) }
 }
 
 /// Colour of light with pairs of wavelength and value, with a luminance of 1 if `normalized`.
@@ -111,24 +112,25 @@ pub fn light_of(pairs: &[[f32; 2]], normalized: bool) -> Rgb {
 
 /// Colour of reflection, or coefficients, with pairs of wavelength and value.
 pub fn reflectance_of(pairs: &[[f32; 2]]) -> Rgb {
-    let (own, white) = (rgb(&mut |nm| sampled(pairs, nm)), rgb(&mut |_| 1.0));
+    let (own, white) = (rgb(&|nm| sampled(pairs, nm)), rgb(&|_| 1.0));
     [0, 1, 2].map(|i| (own[i] / white[i]).max(0.0) as f32)
 }
 
 fn light(radiance: impl Fn(f64) -> f64) -> Rgb {
-    let color = rgb(&mut |nm| radiance(nm));
+    let color = rgb(&radiance);
     let luminance = 0.212_671 * color[0] + 0.715_160 * color[1] + 0.072_169 * color[2];
     if luminance > 0.0 { color.map(|x| (x / luminance).max(0.0) as f32) } else { [0.0; 3] }
 }
 
-/// Linear sRGB of a spectrum, not scaled.
-fn rgb(value: &mut dyn FnMut(f64) -> f64) -> [f64; 3] {
-    let mut xyz = [0.0; 3];
+/// Linear sRGB of a spectrum. One that is 1 everywhere has a luminance of 1.
+fn rgb(value: &dyn Fn(f64) -> f64) -> [f64; 3] {
+    let (mut xyz, mut whole) = ([0.0; 3], 0.0);
     for nm in (360..=830).step_by(5).map(f64::from) {
         let (value, matching) = (value(nm), matching(nm));
         (0..3).for_each(|i| xyz[i] += value * matching[i]);
+        whole += matching[1];
     }
-    times(&FROM_XYZ, xyz)
+    times(&FROM_XYZ, xyz.map(|x| x / whole))
 }
 
 /// The CIE 1931 colour matching functions, as the sums of lobes of Wyman et al. 2013.
@@ -158,13 +160,35 @@ fn times(matrix: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     matrix.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2])
 }
 
-/// Reflectance of a metal at normal incidence.
+/// Colour of a metal: the reflectance `c` at normal incidence for which Schlick's approximation reflects as much diffuse light as the metal.
+///
+/// Metals reflect less than Schlick's approximation between 60° and 85°. With their own reflectance at normal incidence, aluminium would
+/// reflect 1.5 % too much.
 pub fn metal(eta: Rgb, k: Rgb) -> Rgb {
-    [0, 1, 2].map(|i| {
-        let (eta, k) = (eta[i], k[i]);
-        let both = k * k;
-        (((eta - 1.0).powi(2) + both) / ((eta + 1.0).powi(2) + both)).clamp(0.0, 1.0)
-    })
+    // The mean of Schlick's approximation is c + (1 - c) / 21.
+    [0, 1, 2].map(|i| ((21.0 * mean_reflectance(eta[i].into(), k[i].into()) - 1.0) / 20.0).clamp(0.0, 1.0) as f32)
+}
+
+/// Fraction of diffuse light that a conductor reflects.
+fn mean_reflectance(eta: f64, k: f64) -> f64 {
+    const STEPS: u32 = 256;
+    let at = |step: u32| {
+        let cosine = (f64::from(step) + 0.5) / f64::from(STEPS);
+        2.0 * cosine * conductor_fresnel(cosine, eta, k)
+    };
+    (0..STEPS).map(at).sum::<f64>() / f64::from(STEPS)
+}
+
+/// Reflectance of a conductor for light that is not polarized.
+fn conductor_fresnel(cosine: f64, eta: f64, k: f64) -> f64 {
+    let (cos2, sin2) = (cosine * cosine, 1.0 - cosine * cosine);
+    let real = eta * eta - k * k - sin2;
+    let modulus = real.hypot(2.0 * eta * k);
+    let mixed = 2.0 * cosine * (0.5 * (modulus + real)).max(0.0).sqrt();
+    let perpendicular = (modulus + cos2 - mixed) / (modulus + cos2 + mixed);
+    let (outer, inner) = (cos2 * modulus + sin2 * sin2, mixed * sin2);
+    let parallel = perpendicular * (outer - inner) / (outer + inner);
+    0.5 * (perpendicular + parallel)
 }
 
 #[cfg(test)]
@@ -177,12 +201,15 @@ mod tests {
 
     #[test]
     fn black_bodies_turn_from_red_to_blue() {
-        let [r, g, b] = blackbody(3000.0);
+        let [r, g, b] = blackbody(3000.0, true);
         assert!(r > g && g > b && b > 0.0, "{r} {g} {b}");
-        let [r, _, b] = blackbody(10_000.0);
+        let [r, _, b] = blackbody(10_000.0, true);
         assert!(b > r);
         // A black body of 6500 K is nearly the white of sRGB.
-        near(blackbody(6500.0), [1.0; 3], 0.06);
+        near(blackbody(6500.0, true), [1.0; 3], 0.06);
+        // A third of the way down from its maximum at 446 nm, on average.
+        let [r, g, b] = blackbody(6500.0, false);
+        assert!(0.2126 * r + 0.7152 * g + 0.0722 * b < 0.95, "{r} {g} {b}");
     }
 
     #[test]
@@ -190,6 +217,10 @@ mod tests {
         near(reflectance_of(&[[400.0, 0.5], [700.0, 0.5]]), [0.5; 3], 1e-5);
         let gold = metal(named("metal-Au-eta").unwrap(), named("metal-Au-k").unwrap());
         assert!(gold[0] > 0.9 && gold[1] > 0.6 && gold[2] < 0.5, "{gold:?}");
+        // At normal incidence, ((eta - 1)² + k²) / ((eta + 1)² + k²).
+        assert!((conductor_fresnel(1.0, 1.657, 9.224) - 0.928_05).abs() < 1e-4);
+        assert!((conductor_fresnel(0.5, 1.5, 0.0) - 0.089_2).abs() < 1e-4);
+        assert!((mean_reflectance(1.657, 9.224) - 0.916_2).abs() < 1e-4);
         near(from_space(2, [1.0; 3]), [1.0; 3], 1e-4);
         near(from_space(3, [1.0; 3]), [1.0; 3], 1e-4);
         assert!(named("metal-Xx-eta").is_none());

@@ -180,6 +180,41 @@ fn materials_of_both_versions_have_the_same_form() {
 }
 
 #[test]
+fn parameters_of_a_shape_replace_those_of_its_material_in_version_3() {
+    let scene = scene(
+        "WorldBegin MakeNamedMaterial \"m\" \"string type\" \"matte\" \"color Kd\" [ 1 0 0 ] NamedMaterial \"m\"
+        Shape \"sphere\" \"color Kd\" [ 0 1 0 ] \"float radius\" 2 Shape \"sphere\"
+        Material \"plastic\" \"color Kd\" [ 0 0 1 ] \"float roughness\" 0.5 Shape \"disk\" \"float roughness\" 0 \"float Kx\" 1",
+    );
+    let of = |item: usize| match &scene.materials[scene.groups[0].items[item].material as usize].kind {
+        MaterialKind::Layered(layered) => layered,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((of(0).color, of(1).color), (Color::Constant([0.0, 1.0, 0.0]), Color::Constant([1.0, 0.0, 0.0])));
+    assert_eq!((of(2).color, of(2).roughness.values), (Color::Constant([0.0, 0.0, 1.0]), [Number::Constant(0.0); 2]));
+    let [unknown] = &scene.warnings[..] else { panic!("{:?}", scene.warnings) };
+    assert!(unknown.contains("`Kx` is not a parameter of material `plastic`"), "{unknown}");
+}
+
+#[test]
+fn a_colour_of_light_is_multiplied_by_its_power() {
+    let scene = scene(
+        "WorldBegin LightSource \"point\" \"rgb I\" [ 2 2 2 ] \"float power\" 12.566371
+        LightSource \"distant\" \"rgb L\" [ 0 2 0 ] \"float illuminance\" 3",
+    );
+    assert!(matches!(scene.lights[0].kind, LightKind::Point { intensity: [r, ..], .. } if (r - 2.0).abs() < 1e-3));
+    assert!(matches!(scene.lights[1].kind, LightKind::Distant { irradiance: [0.0, 6.0, 0.0], .. }));
+}
+
+#[test]
+fn parameters_after_an_included_file_are_left_out_with_a_warning() {
+    let main = "WorldBegin Include \"part.pbrt\" \"float radius\" 2 Shape \"disk\"";
+    let scene = read_files(&[("main.pbrt", main), ("part.pbrt", "Shape \"sphere\"")]).unwrap();
+    assert_eq!(scene.shapes.len(), 2);
+    assert!(scene.warnings[0].contains("main.pbrt:1:32: parameters after an included file"), "{:?}", scene.warnings);
+}
+
+#[test]
 fn defaults_of_attributes_hold_in_their_block() {
     let scene = scene(
         "WorldBegin AttributeBegin Attribute \"shape\" \"float radius\" 3 Shape \"sphere\" Shape \"sphere\" \"float radius\" 2
@@ -216,7 +251,7 @@ fn lights_cameras_and_media_are_read() {
     let camera = scene.camera.as_ref().unwrap();
     assert_eq!((camera.kind, camera.screen, camera.medium), (CameraKind::Perspective(40.0), [-2.0, 2.0, -1.0, 1.0], 0));
     assert_eq!(camera.world_from_camera.start.translation, DVec3::Z * 5.0);
-    assert_eq!((scene.film.exposure, scene.max_depth, scene.media[0].absorption), (2.0, Some(7), [2.0, 4.0, 6.0]));
+    assert_eq!((scene.film.exposure, scene.max_depth, scene.media[0].absorption), (2.0, 7, [2.0, 4.0, 6.0]));
     let LightKind::Infinite { radiance, .. } = scene.lights[0].kind else { panic!() };
     assert!((radiance[1] - 2.0).abs() < 0.1, "{radiance:?}");
     assert!(matches!(scene.lights[1].kind, LightKind::Spot { angles: [25.0, 30.0], intensity: [4.0, ..], .. }));

@@ -176,7 +176,7 @@ impl RenderOptions {
             },
             tone_map: self.tone_map.unwrap_or(usual.tone_map),
             filter_textures: self.filter_textures.unwrap_or_default() == TextureFilter::On,
-            single_scatter: self.single_scatter,
+            single_scatter: self.single_scatter || usual.single_scatter,
             layering: self.layering.unwrap_or_default(),
             // An explicit number of samples overrides the scene's noise target.
             noise: self.noise.or(usual.noise.filter(|_| self.samples.is_none())),

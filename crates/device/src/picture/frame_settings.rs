@@ -91,7 +91,7 @@ impl From<&RenderDefaults> for FrameSettings {
             tone_map: scene.tone_map,
             film: scene.into(),
             filter_textures: true,
-            single_scatter: false,
+            single_scatter: scene.single_scatter,
             layering: Layering::default(),
             noise: scene.noise,
             clamp_indirect: scene.clamp_indirect,

@@ -21,6 +21,9 @@ use std::{
 use throng_pbrt::{Group, NONE as NOTHING, Placement, Scene, ShapeKind};
 use throng_scene::NONE;
 
+/// Number of warnings of a kind that have a line each.
+const MOST_OF_A_KIND: usize = 8;
+
 /// Converts a scene. `outer` transforms the world's objects.
 pub struct Converter<'a> {
     scene: &'a Scene,
@@ -69,6 +72,7 @@ impl<'a> Converter<'a> {
             }
         }
         let read: Vec<_> = wanted.par_iter().map(|&(file, reversed)| shapes::of_file(file, reversed)).collect();
+        let mut left_out = Vec::new();
         for (key, read) in wanted.into_iter().zip(read) {
             match read {
                 Ok((source, warnings)) => {
@@ -76,9 +80,10 @@ impl<'a> Converter<'a> {
                     self.files.insert(key, Some(self.out.sources.len()));
                     self.out.sources.push(source);
                 }
-                Err(error) => self.out.warnings.push(format!("a mesh is left out: {error}")),
+                Err(error) => left_out.push(format!("a mesh is left out: {error}")),
             }
         }
+        self.out.warnings.extend(shortened(left_out, "meshes are left out"));
     }
 
     fn group(&mut self, group: usize, number: &[usize]) -> Vec<Item> {
@@ -164,6 +169,14 @@ impl<'a> Converter<'a> {
         self.out.sources.push(source);
         Some((self.out.sources.len() - 1, DAffine3::IDENTITY))
     }
+}
+
+/// The first warnings of a kind, and a line about the others.
+pub fn shortened(mut warnings: Vec<String>, what: &str) -> Vec<String> {
+    let more = warnings.len().saturating_sub(MOST_OF_A_KIND);
+    warnings.truncate(MOST_OF_A_KIND);
+    warnings.extend((more > 0).then(|| format!("{more} more {what}")));
+    warnings
 }
 
 /// The groups in an order in which each precedes those that it places. The world is the first.

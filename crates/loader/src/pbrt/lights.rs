@@ -97,9 +97,7 @@ impl Sky {
         self.is_lit = true;
         let radiance = Vec3::from(*radiance);
         let Some(file) = picture else {
-            let luminance = radiance.dot(Vec3::new(0.2126, 0.7152, 0.0722));
-            let factor = illuminance.filter(|_| luminance > 0.0).map_or(1.0, |lux| lux / (PI * luminance));
-            self.even += radiance * factor;
+            self.even += radiance * illuminance.map_or(1.0, |lux| lux / PI);
             return Ok(());
         };
         if !files::exists(file) {

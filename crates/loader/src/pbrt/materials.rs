@@ -1,9 +1,16 @@
 //! Materials as rows of the material table.
 
-use super::{contents::medium, mixes, textures::Textures};
+use super::{
+    contents::{medium, shortened},
+    mixes,
+    textures::Textures,
+};
 use crate::{materials::Materials, usd::Convert};
 use glam::Vec3;
-use std::{collections::HashMap, path::Path};
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+};
 use throng_pbrt::{Hair, Layered, MaterialKind, Medium, Number, Pigment, Roughness, Scene};
 use throng_scene::{Lobes, Material, MaterialKind as Kind, hair_color};
 use throng_usd::{Input, Surface, Volume};
@@ -48,9 +55,9 @@ impl<'a> Rows<'a> {
 
     /// What could not be shown, one line each.
     pub fn into_warnings(mut self) -> Vec<String> {
-        let missing = self.textures.missing.iter();
-        self.warnings
-            .extend(missing.map(|file| format!("the picture {} does not exist: grey takes its place", file.display())));
+        let line = |file: &PathBuf| format!("the picture {} does not exist: grey takes its place", file.display());
+        let missing = self.textures.missing.iter().map(line).collect();
+        self.warnings.extend(shortened(missing, "pictures do not exist"));
         self.warnings.sort();
         self.warnings.dedup();
         self.warnings
@@ -106,6 +113,8 @@ impl<'a> Rows<'a> {
             uv_set: &|_| 0,
             tint: Vec3::ONE,
             fade: None,
+            // Checkerboards repeat after two squares.
+            period: Some(2.0),
         };
         let mut material = convert.material(&surface);
         material.one_sided = !two_sided;
@@ -118,12 +127,11 @@ impl<'a> Rows<'a> {
 
     fn emission(&mut self, look: &Look) -> Option<Input<[f32; 3]>> {
         let own = self.scene.emissions.get(look.emission as usize)?;
-        let luminance = |[r, g, b]: [f32; 3]| 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        // pbrt multiplies colours by the power, whatever their luminance.
         let factor = match (own.power, look.area) {
-            (Some(power), Some(area)) => {
+            (Some(power), Some(area)) if area > 0.0 => {
                 let sides = if own.two_sided { 2.0 } else { 1.0 };
-                let of_one = luminance(own.radiance) * area * std::f32::consts::PI * sides;
-                if of_one > 0.0 { power / of_one } else { 0.0 }
+                power / (area * std::f32::consts::PI * sides)
             }
             _ => 1.0,
         };

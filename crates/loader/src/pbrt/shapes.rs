@@ -38,6 +38,9 @@ pub fn convert(shape: &Shape) -> Result<Option<MeshSource>, String> {
         ShapeKind::Loop { cage, levels } => subdivided(cage, *levels)?,
         ShapeKind::Sphere { radius, heights, phi_max } => solids::sphere(*radius, *heights, *phi_max),
         ShapeKind::Cylinder { radius, heights, phi_max } => solids::cylinder(*radius, *heights, *phi_max),
+        ShapeKind::Cone { radius, height, phi_max } => solids::cone(*radius, *height, *phi_max),
+        ShapeKind::Paraboloid { radius, heights, phi_max } => solids::paraboloid(*radius, *heights, *phi_max),
+        ShapeKind::Hyperboloid { ends, phi_max } => solids::hyperboloid(*ends, *phi_max),
         ShapeKind::Disk { radius, inner, height, phi_max } => solids::disk([*inner, *radius], *height, *phi_max),
         ShapeKind::Curves(own) => {
             let built = curves::build(&set(own), &curves::Look::default());

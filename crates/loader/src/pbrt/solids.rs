@@ -1,6 +1,6 @@
 //! Triangles of round shapes and of bilinear patches.
 
-use glam::{Vec2, Vec3};
+use glam::{Mat3, Vec2, Vec3};
 use throng_pbrt::Points;
 use throng_scene::TriangleMesh;
 
@@ -13,28 +13,52 @@ const PATCH: u32 = 8;
 /// A part of a sphere.
 pub fn sphere(radius: f32, heights: [f32; 2], phi_max: f32) -> TriangleMesh {
     let [low, high] = heights.map(|z| (z / radius).clamp(-1.0, 1.0).acos());
-    grid(around(phi_max), ALONG, |u, v| {
-        let (polar, phi) = (low + (high - low) * v, u * phi_max.to_radians());
-        let normal = Vec3::new(polar.sin() * phi.cos(), polar.sin() * phi.sin(), polar.cos());
-        (normal * radius, normal)
+    turned(phi_max, ALONG, |v| {
+        let polar = low + (high - low) * v;
+        // The sine of π is slightly negative.
+        let (sin, cos) = (polar.sin().max(0.0), polar.cos());
+        [Vec3::new(sin, 0.0, cos) * radius, Vec3::new(-cos, 0.0, sin)]
     })
 }
 
 /// The side of a cylinder.
 pub fn cylinder(radius: f32, [low, high]: [f32; 2], phi_max: f32) -> TriangleMesh {
-    grid(around(phi_max), 1, |u, v| {
-        let phi = u * phi_max.to_radians();
-        let normal = Vec3::new(phi.cos(), phi.sin(), 0.0);
-        (normal * radius + Vec3::Z * (low + (high - low) * v), normal)
-    })
+    turned(phi_max, 1, |v| [Vec3::new(radius, 0.0, low + (high - low) * v), Vec3::Z])
 }
 
 /// A disc between two radii, which faces +Z.
 pub fn disk([inner, outer]: [f32; 2], height: f32, phi_max: f32) -> TriangleMesh {
-    grid(around(phi_max), 1, |u, v| {
-        let phi = u * phi_max.to_radians();
-        let radius = outer + (inner - outer) * v;
-        (Vec3::new(radius * phi.cos(), radius * phi.sin(), height), Vec3::Z)
+    turned(phi_max, 1, |v| [Vec3::new(outer + (inner - outer) * v, 0.0, height), Vec3::NEG_X])
+}
+
+/// The side of a cone.
+pub fn cone(radius: f32, height: f32, phi_max: f32) -> TriangleMesh {
+    hyperboloid([[radius, 0.0, 0.0], [0.0, 0.0, height]], phi_max)
+}
+
+/// A part of a paraboloid, whose radius is given at its upper end.
+pub fn paraboloid(radius: f32, [low, high]: [f32; 2], phi_max: f32) -> TriangleMesh {
+    let scale = radius / high.max(f32::MIN_POSITIVE).sqrt();
+    turned(phi_max, ALONG, |v| {
+        let root = (low + (high - low) * v).sqrt();
+        [Vec3::new(scale * root, 0.0, root * root), Vec3::new(scale, 0.0, 2.0 * root)]
+    })
+}
+
+/// The surface of a segment that turns about +Z.
+pub fn hyperboloid(ends: [[f32; 3]; 2], phi_max: f32) -> TriangleMesh {
+    let [a, b] = ends.map(Vec3::from);
+    turned(phi_max, ALONG, |v| [a.lerp(b, v), b - a])
+}
+
+/// The surface of a curve that turns about +Z. `at` returns a point of it and its direction.
+fn turned(phi_max: f32, rows: u32, at: impl Fn(f32) -> [Vec3; 2]) -> TriangleMesh {
+    let columns = ((AROUND as f32 * phi_max / 360.0).ceil() as u32).max(1);
+    grid(columns, rows, |u, v| {
+        let [point, direction] = at(v);
+        let across = Vec3::new(-point.y, point.x, 0.0).normalize_or(Vec3::Y);
+        let turn = Mat3::from_rotation_z(u * phi_max.to_radians());
+        (turn * point, turn * across.cross(direction).normalize_or(Vec3::Z))
     })
 }
 
@@ -71,10 +95,6 @@ pub fn bilinear(points: &Points, patches: &[[u32; 4]]) -> TriangleMesh {
     mesh
 }
 
-fn around(phi_max: f32) -> u32 {
-    ((AROUND as f32 * phi_max / 360.0).ceil() as u32).max(1)
-}
-
 /// Points and normals over a grid of squares, whose texture coordinates go from 0 to 1.
 fn grid(columns: u32, rows: u32, at: impl Fn(f32, f32) -> (Vec3, Vec3)) -> TriangleMesh {
     let mut mesh = TriangleMesh::default();
@@ -95,4 +115,30 @@ fn grid(columns: u32, rows: u32, at: impl Fn(f32, f32) -> (Vec3, Vec3)) -> Trian
         }
     }
     mesh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether all normals are as expected at the positions.
+    fn faces(mesh: &TriangleMesh, expected: impl Fn(Vec3) -> Vec3) -> bool {
+        let pairs = mesh.positions.iter().zip(&mesh.normals);
+        mesh.normals.len() == mesh.positions.len()
+            && pairs.into_iter().all(|(at, normal)| Vec3::from(*normal).distance(expected(Vec3::from(*at))) < 1e-4)
+    }
+
+    #[test]
+    fn round_shapes_face_outwards() {
+        assert!(faces(&sphere(2.0, [-2.0, 2.0], 360.0), |at| at / 2.0));
+        assert!(faces(&cylinder(2.0, [-1.0, 1.0], 90.0), |at| at.with_z(0.0) / 2.0));
+        assert!(faces(&disk([0.0, 2.0], 1.0, 360.0), |_| Vec3::Z));
+        // x² + y² = z has its gradient along (2x, 2y, -1).
+        assert!(faces(&paraboloid(2.0, [0.0, 4.0], 360.0), |at| Vec3::new(2.0 * at.x, 2.0 * at.y, -1.0).normalize()));
+        // x² + y² - z² = 1, by a segment that is askew.
+        let ends = [[1.0, -1.0, -1.0], [1.0, 1.0, 1.0]];
+        assert!(faces(&hyperboloid(ends, 360.0), |at| Vec3::new(at.x, at.y, -at.z).normalize()));
+        let cone = cone(1.0, 1.0, 360.0);
+        assert!(cone.normals.iter().all(|normal| (normal[2] - 0.5f32.sqrt()).abs() < 1e-4));
+    }
 }

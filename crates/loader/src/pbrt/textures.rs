@@ -134,6 +134,13 @@ impl<'a> Textures<'a> {
                 let (a, b) = (inner(a), inner(b));
                 apply(Operation::Greater, [odd, constant(0.5), b, a])
             }
+            TextureKind::Bilinear { corners, uv } => {
+                let [a, b, c, d] = [&corners[0], &corners[1], &corners[2], &corners[3]].map(inner);
+                let axis = |axis| apply(Operation::Swizzle([axis; 4]), [coordinates(uv)]);
+                let mix = |a, b, share| apply(Operation::Mix, [b, a, share]);
+                mix(mix(a, c, axis(0)), mix(b, d, axis(0)), axis(1))
+            }
+            TextureKind::Coordinates(uv) => apply(Operation::Fraction, [coordinates(uv)]),
             TextureKind::Dots { inside, outside, uv } => {
                 let place = apply(Operation::Fraction, [coordinates(uv)]);
                 let middle = Computed::Constant([0.5, 0.5, 0.0, 0.0]);

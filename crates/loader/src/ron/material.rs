@@ -188,6 +188,7 @@ impl Entry<'_> {
             uv_set: &uv_set,
             tint: Vec3::ONE,
             fade: None,
+            period: None,
         };
         Ok(convert.material(&material.surface))
     }

@@ -13,6 +13,7 @@ mod live;
 pub mod mesh;
 mod parts;
 pub mod pbrt;
+mod stages;
 mod surroundings;
 pub mod usd;
 

@@ -1,20 +1,19 @@
 //! Standalone USD stages: their objects, lights and cameras. A stage without lights stands in the studio; one without a camera is framed.
 
-use super::{Stage as Surroundings, settings};
+use super::{
+    Stage as Surroundings,
+    stages::{self, Placed as PlacedObjects},
+};
 use crate::{
     LoadError, LoadOptions,
-    materials::{Materials, Slots},
+    materials::Materials,
     options::{CameraChoice, choose},
-    ron::{
-        file::Source,
-        placing::{Placing, resolved::Resolved},
-    },
     surfaces::Surfaces,
-    usd::{self, Clock, Contents, Converter, ExposureKeys, PLAIN, cameras, lights},
+    usd::{self, Clock, Converter, ExposureKeys, PLAIN, cameras, lights},
 };
 use glam::DAffine3;
 use std::{path::Path, sync::Arc};
-use throng_scene::{CLAY, Environment, Metering, Placed, RenderDefaults, Scene, desc::SceneFile, ranges};
+use throng_scene::{CLAY, Metering, Placed, RenderDefaults, Scene, ranges};
 use throng_usd::Stage;
 
 /// Longest side of the picture of a camera, in pixels.
@@ -34,20 +33,12 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
     let mut converter = Converter::new(&stage, path, &mut table, outer);
     converter.subdivide(options.model.subdivision.unwrap_or_default());
     let lit = lights::convert(&stage, path, &mut converter, &outer);
-    let Contents { sources, mut lists, names, warnings } = converter.finish();
+    let contents = converter.finish();
     if !has_lamps(&stage) {
         color_like_clay(&mut table);
     }
-    let top = std::mem::take(&mut lists[0]);
-    if top.is_empty() {
-        return Err(LoadError::file(path, nothing_to_see(&stage)));
-    }
-    let mut scene = Scene { settings: settings(options), ..Scene::default() };
-    let (source, file) = (Source { path: path.into(), ..Source::default() }, SceneFile::default());
-    let placing = Placing::of_lists(&source, &file, sources, &Resolved { lists, names, top });
-    let placed = placing.and_then(|placing| placing.add_to(&mut scene));
-    let surfaces = placed.map_err(|error| LoadError::file(path, error.message()))?;
-    let slots = Slots::of(std::mem::take(&mut scene.material_slots));
+    let PlacedObjects { mut scene, surfaces, slots, warnings } =
+        stages::place(path, options, contents, |_| nothing_to_see(&stage))?;
     scene.lights = lit.lights;
     let in_file = |line: &String| format!("{}: {line}", path.display());
     scene.warnings = stage
@@ -89,18 +80,7 @@ pub fn load(path: &Path, options: &LoadOptions, inspect: impl FnOnce(&Stage)) ->
             scene.settings.height = even(LONGEST / aspect.max(1.0));
         }
     }
-    let is_lit = surroundings.is_lit;
-    let is_set = options.overrides.iter().any(|(key, _)| key.starts_with("environment"));
-    let is_chosen = is_set || options.model.environment.is_some() || surroundings.environment.is_some();
-    let is_dark = is_lit && !is_chosen;
-    surroundings.set(&mut scene, table, slots)?;
-    if is_dark {
-        scene.environment = Environment::default();
-    }
-    if is_lit && chosen.is_some() {
-        // Whoever placed lights and a camera has chosen how bright the picture is.
-        scene.settings.metering = Metering::Off;
-    }
+    surroundings.set_own(&mut scene, (table, slots), chosen.is_some())?;
     scene.stage = ground(&scene, &stage);
     if options.overrides.is_empty() && options.model.environment.is_none() {
         set_own(&mut scene.settings, &stage, |name| LIGHT.contains(&name));

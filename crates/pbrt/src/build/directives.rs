@@ -119,12 +119,14 @@ impl Builder {
                 let material = self.material(&kind, &params, place)?;
                 self.state.material = self.scene.materials.len() as u32;
                 self.scene.materials.push(material);
+                self.keep_source(self.state.material, kind, params);
             }
             "Camera" => self.camera(&kind, &params, place)?,
             "Film" => self.film(&kind, &params, place),
             "Integrator" | "SurfaceIntegrator" => {
-                let depth = params.integer("maxdepth").filter(|&depth| depth >= 0);
-                self.scene.max_depth = depth.map(|depth| depth as u32).or(self.scene.max_depth);
+                if let Some(depth) = params.integer("maxdepth") {
+                    self.scene.max_depth = depth.max(0) as u32;
+                }
             }
             _ => self.leave_out(name),
         }
@@ -233,6 +235,11 @@ impl Builder {
         }
         let before = (name == "Import").then(|| (self.state.clone(), self.saved.len()));
         self.run(&path)?;
+        let after = Params::read(lexer)?.into_list();
+        if let Some(first) = after.first() {
+            let what = "parameters after an included file belong to its last directive, and are left out";
+            self.warn(first.place, what);
+        }
         if let Some((state, depth)) = before {
             if self.saved.len() != depth {
                 return Err(Fault::at(

@@ -18,7 +18,7 @@ impl Builder {
                 let radiance = self.emitted(params, "L", scale)?;
                 let to = params.triple("to")?.unwrap_or([0.0, 0.0, 1.0]);
                 let irradiance = match params.float("illuminance") {
-                    Some(lux) => with_luminance(radiance, lux),
+                    Some(lux) => times(radiance, lux),
                     None => radiance,
                 };
                 LightKind::Distant { irradiance, direction: [0, 1, 2].map(|i| from[i] - to[i]) }
@@ -30,7 +30,7 @@ impl Builder {
                 }
                 let own = self.emitted(params, "I", scale)?;
                 let intensity = match params.float("power") {
-                    Some(power) => with_luminance(own, power / (4.0 * PI)),
+                    Some(power) => times(own, power / (4.0 * PI)),
                     None => own,
                 };
                 LightKind::Point { intensity, position: from }
@@ -76,12 +76,12 @@ impl Builder {
             return Ok(LightKind::Spot { intensity: own, position: from, target, angles: [outer; 2] });
         }
         let outer = params.float("coneangle").unwrap_or(30.0).clamp(0.1, 179.0);
-        let inner = outer - params.float("conedeltaangle").or(params.float("conedelta")).unwrap_or(5.0);
+        let inner = outer - params.float("conedeltaangle").unwrap_or(5.0);
         let angles = [inner.clamp(0.0, outer), outer];
         let intensity = match params.float("power") {
             Some(power) => {
                 let [inner, outer] = angles.map(|angle| angle.to_radians().cos());
-                with_luminance(own, power / (2.0 * PI * ((1.0 - inner) + 0.5 * (inner - outer))))
+                times(own, power / (2.0 * PI * ((1.0 - inner) + 0.5 * (inner - outer))))
             }
             None => own,
         };
@@ -121,9 +121,7 @@ impl Builder {
     }
 }
 
-/// The colour with another luminance.
-pub fn with_luminance([r, g, b]: [f32; 3], wanted: f32) -> [f32; 3] {
-    let own = 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    let factor = if own > 0.0 { wanted / own } else { 0.0 };
-    [r, g, b].map(|x| (x * factor).clamp(0.0, 1e30))
+/// The product of a colour of light and a number. pbrt multiplies by power and illuminance, so colours with a luminance of 1 have these.
+fn times(color: [f32; 3], factor: f32) -> [f32; 3] {
+    color.map(|x| (x * factor).clamp(0.0, 1e30))
 }

@@ -47,8 +47,30 @@ impl Builder {
         let kind = params.text("type").unwrap_or_default().to_owned();
         let material = self.material(&kind, &params, place)?;
         let material = Material { name: name.clone(), ..material };
-        self.named.define_material(&name, material, &mut self.scene.materials);
+        let index = self.named.define_material(&name, material, &mut self.scene.materials);
+        self.keep_source(index, kind, params);
         Ok(())
+    }
+
+    /// Keeps what a material of version 3 was made from.
+    pub fn keep_source(&mut self, index: u32, kind: String, params: Params) {
+        if is_in(VERSION_3, &kind) {
+            self.sources.insert(index, (kind, params.into_list()));
+        }
+    }
+
+    /// The material of a shape. In version 3, parameters of the shape replace those of its material.
+    ///
+    /// # Errors
+    /// As [`Self::material`].
+    pub fn own_material(&mut self, params: &Params, place: LineColumn) -> Result<u32, Fault> {
+        let index = self.state.material;
+        let Some((kind, others)) = self.sources.get(&index) else { return Ok(index) };
+        let Some(own) = params.take_unused(others) else { return Ok(index) };
+        let kind = kind.clone();
+        let material = self.material(&kind, &own, place)?;
+        self.scene.materials.push(material);
+        Ok(self.scene.materials.len() as u32 - 1)
     }
 
     /// `Material "diffuse" ..`

@@ -15,7 +15,7 @@ use crate::{
     PbrtError,
     lexer::{Fault, Kind, Lexer, LineColumn},
     names,
-    params::Params,
+    params::{Param, Params},
     scene::{Group, Material, MaterialKind, NONE, Scene},
 };
 use glam::DAffine3;
@@ -33,6 +33,9 @@ const DEEPEST: usize = 64;
 const MOST_INCLUDES: u32 = 250_000;
 /// Number of kinds of warnings at most.
 const MOST_WARNINGS: usize = 200;
+
+/// Surfaces that scatter a path at most, if the file does not say.
+const USUAL_DEPTH: u32 = 5;
 
 /// Reads the scene in the file at `path`.
 ///
@@ -83,6 +86,8 @@ struct Builder {
     /// Groups that are being defined, the innermost last, as indices into `scene.groups`.
     groups: Vec<u32>,
     named: Named,
+    /// Types and parameters of version 3's materials, which shapes may change.
+    sources: HashMap<u32, (String, Vec<Param>)>,
     /// Groups of files that only place objects, by their paths; None for other files.
     placed: HashMap<PathBuf, Option<placing::Placed>>,
     in_world: bool,
@@ -100,6 +105,7 @@ impl Builder {
             Material { name: "default".to_owned(), kind: MaterialKind::Layered(Box::default()), normal_map: None };
         let scene = Scene {
             times: [0.0, 1.0],
+            max_depth: USUAL_DEPTH,
             groups: vec![Group { name: "world".to_owned(), ..Group::default() }],
             materials: vec![material],
             ..Scene::default()
@@ -113,6 +119,7 @@ impl Builder {
             saved: Vec::new(),
             groups: vec![0],
             named: Named::default(),
+            sources: HashMap::new(),
             placed: HashMap::new(),
             in_world: false,
             is_version_3: false,

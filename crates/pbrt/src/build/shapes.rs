@@ -3,7 +3,8 @@
 use super::*;
 use crate::scene::{Color, Curves, Item, Number, Points, Shape, ShapeKind, Triangles};
 
-const KINDS: &str = "trianglemesh plymesh sphere cylinder disk bilinearmesh loopsubdiv curve";
+const KINDS: &str =
+    "trianglemesh plymesh sphere cylinder disk bilinearmesh loopsubdiv curve cone paraboloid hyperboloid";
 
 /// Level of subdivision surfaces at most.
 const MOST_LEVELS: i32 = 7;
@@ -17,7 +18,9 @@ impl Builder {
             "loopsubdiv" => self.cage(params, place)?,
             "bilinearmesh" => self.patches(params, place)?,
             "plymesh" => self.ply(params, place),
-            "sphere" | "cylinder" | "disk" => self.round(kind, params, place),
+            "sphere" | "cylinder" | "disk" | "cone" | "paraboloid" | "hyperboloid" => {
+                self.round(kind, params, place)?
+            }
             "curve" => self.curve(params, place)?,
             _ => {
                 self.warn_of_unknown(place, ("shape", kind), KINDS, "it is left out");
@@ -28,7 +31,8 @@ impl Builder {
             params.ignore(&["shadowalpha"]);
             self.warn(place, "opacity for shadows alone is left out");
         }
-        params.ignore(&["S", "faceIndices", "splitdepth", "emissionfilename"]);
+        params.ignore(&["S", "faceIndices", "splitdepth", "emissionfilename", "discarddegenerateUVs"]);
+        let material = self.own_material(params, place)?;
         self.warn_of_unused(params, &format!("shape `{kind}`"));
         let Some(made) = made else { return Ok(()) };
         let in_object = self.groups.len() > 1;
@@ -37,7 +41,7 @@ impl Builder {
         }
         let item = Item {
             shape: self.scene.shapes.len() as u32,
-            material: self.state.material,
+            material,
             emission: self.state.emission,
             inside: self.state.inside,
             alpha,
@@ -153,28 +157,34 @@ impl Builder {
         }
     }
 
-    fn round(&mut self, kind: &str, params: &Params, place: LineColumn) -> Option<ShapeKind> {
+    fn round(&mut self, kind: &str, params: &Params, place: LineColumn) -> Result<Option<ShapeKind>, Fault> {
         let of = |name, usual| params.float(name).unwrap_or(usual);
         let radius = of("radius", 1.0);
         let phi_max = of("phimax", 360.0).clamp(0.0, 360.0);
         if radius <= 0.0 || phi_max <= 0.0 {
             self.warn(place, "`radius` and `phimax` must be above 0: the shape is left out");
-            return None;
+            return Ok(None);
         }
-        if kind == "disk" {
-            let (inner, height) = (of("innerradius", 0.0).clamp(0.0, radius), of("height", 0.0));
-            return Some(ShapeKind::Disk { radius, inner, height, phi_max });
-        }
-        let usual = if kind == "sphere" { radius } else { 1.0 };
-        let (low, high) = (of("zmin", -usual), of("zmax", usual));
-        let heights = [low.min(high), low.max(high)];
-        Some(match kind {
-            "sphere" => {
-                let heights = heights.map(|z| z.clamp(-radius, radius));
-                ShapeKind::Sphere { radius, heights, phi_max }
+        let usual =
+            if kind == "sphere" { [-radius, radius] } else { [if kind == "cylinder" { -1.0 } else { 0.0 }, 1.0] };
+        let heights = || {
+            let (low, high) = (of("zmin", usual[0]), of("zmax", usual[1]));
+            [low.min(high), low.max(high)]
+        };
+        Ok(Some(match kind {
+            "disk" => {
+                let (inner, height) = (of("innerradius", 0.0).clamp(0.0, radius), of("height", 0.0));
+                ShapeKind::Disk { radius, inner, height, phi_max }
             }
-            _ => ShapeKind::Cylinder { radius, heights, phi_max },
-        })
+            "sphere" => ShapeKind::Sphere { radius, heights: heights().map(|z| z.clamp(-radius, radius)), phi_max },
+            "cone" => ShapeKind::Cone { radius, height: of("height", 1.0), phi_max },
+            "paraboloid" => ShapeKind::Paraboloid { radius, heights: heights().map(|z| z.max(0.0)), phi_max },
+            "hyperboloid" => {
+                let end = |name, usual| Ok::<_, Fault>(params.triple(name)?.unwrap_or(usual));
+                ShapeKind::Hyperboloid { ends: [end("p1", [0.0; 3])?, end("p2", [1.0; 3])?], phi_max }
+            }
+            _ => ShapeKind::Cylinder { radius, heights: heights(), phi_max },
+        }))
     }
 
     fn curve(&mut self, params: &Params, place: LineColumn) -> Result<Option<ShapeKind>, Fault> {

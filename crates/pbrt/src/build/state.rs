@@ -1,7 +1,7 @@
 //! The graphics state, and what has a name.
 
 use super::*;
-use crate::{params::Param, scene::Placement};
+use crate::scene::Placement;
 use std::rc::Rc;
 
 /// Which of the two transforms directives change, as bits.
@@ -118,14 +118,16 @@ impl Named {
     }
 
     /// Defines a material. One that was used already gets its definition; a second definition counts from here on (version 3).
-    pub fn define_material(&mut self, name: &str, material: Material, all: &mut Vec<Material>) {
-        match (self.undefined.remove(name), self.materials.get(name)) {
-            (Some(_), Some(&index)) => all[index as usize] = material,
-            _ => {
-                self.materials.insert(name.to_owned(), all.len() as u32);
-                all.push(material);
-            }
+    /// Returns its index.
+    pub fn define_material(&mut self, name: &str, material: Material, all: &mut Vec<Material>) -> u32 {
+        if let (Some(_), Some(&index)) = (self.undefined.remove(name), self.materials.get(name)) {
+            all[index as usize] = material;
+            return index;
         }
+        let index = all.len() as u32;
+        self.materials.insert(name.to_owned(), index);
+        all.push(material);
+        index
     }
 
     /// The materials that were used and never defined.

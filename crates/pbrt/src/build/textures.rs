@@ -3,7 +3,8 @@
 use super::{directives::text, *};
 use crate::scene::{Color, Mapping, Picture, Texture, TextureKind, Wrap};
 
-const KINDS: &str = "constant scale mix directionmix bilerp imagemap checkerboard dots fbm wrinkled windy marble ptex";
+const KINDS: &str =
+    "constant scale mix directionmix bilerp imagemap checkerboard dots fbm wrinkled windy marble ptex uv";
 
 impl Builder {
     /// `Texture "name" "spectrum" "imagemap" ..`
@@ -69,14 +70,11 @@ impl Builder {
                 TextureKind::Dots { inside, outside, uv: self.mapping(params, place) }
             }
             "bilerp" => {
-                let mut sum = [0.0; 3];
-                for name in ["v00", "v01", "v10", "v11"] {
-                    let corner = self.constant(params, name, white)?;
-                    (0..3).for_each(|i| sum[i] += 0.25 * corner[i]);
-                }
-                self.warn(place, "a bilinear texture is shown as its mean");
-                TextureKind::Constant(sum)
+                let mut corner = |name, usual: f32| self.value(params, name, [usual; 3]);
+                let corners = [corner("v00", 0.0)?, corner("v01", 1.0)?, corner("v10", 0.0)?, corner("v11", 1.0)?];
+                TextureKind::Bilinear { corners, uv: self.mapping(params, place) }
             }
+            "uv" => TextureKind::Coordinates(self.mapping(params, place)),
             _ => self.mean_of_noise(kind, params, place),
         })
     }

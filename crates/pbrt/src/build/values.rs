@@ -84,7 +84,7 @@ impl Builder {
             (Type::Xyz, _) => spectra::from_xyz(triple()?),
             (Type::Blackbody, [kelvin, rest @ ..]) => {
                 let scale = rest.first().copied().unwrap_or(1.0);
-                spectra::blackbody(*kelvin).map(|x| x * scale)
+                spectra::blackbody(*kelvin, !self.is_version_3).map(|x| x * scale)
             }
             (Type::Float, [value, ..]) | (Type::Spectrum, [value]) => [*value; 3],
             (Type::Spectrum, _) if values.len() >= 2 => self.of_pairs(values.as_chunks::<2>().0, of),

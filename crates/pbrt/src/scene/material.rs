@@ -53,6 +53,15 @@ pub enum TextureKind {
         /// Texture coordinates.
         uv: Mapping,
     },
+    /// Colours at the corners of the unit square, and linear values between them.
+    Bilinear {
+        /// At (0, 0), (0, 1), (1, 0) and (1, 1).
+        corners: [Color; 4],
+        /// Texture coordinates.
+        uv: Mapping,
+    },
+    /// Texture coordinates, without their whole parts, in red and green.
+    Coordinates(Mapping),
     /// Dots in some of the unit squares.
     Dots {
         /// Colour of dots.

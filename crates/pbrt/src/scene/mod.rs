@@ -41,8 +41,8 @@ pub struct Scene {
     pub times: [f32; 2],
     /// The picture's size and exposure.
     pub film: Film,
-    /// Maximum number of bounces (`maxdepth` of the integrator), if given.
-    pub max_depth: Option<u32>,
+    /// Maximum number of surfaces that scatter a path (`maxdepth` of the integrator). With 1, there is direct light only.
+    pub max_depth: u32,
     /// The camera, if given.
     pub camera: Option<Camera>,
     /// Groups of objects. The first is the world; the others are objects (`ObjectBegin`), and files that do nothing but place objects.
@@ -151,6 +151,31 @@ pub enum ShapeKind {
         radius: f32,
         /// Lowest and highest Z.
         heights: [f32; 2],
+        /// Angle in degrees.
+        phi_max: f32,
+    },
+    /// A cone about the Z axis that stands on its plane, without its base.
+    Cone {
+        /// Radius at the base.
+        radius: f32,
+        /// Z of the tip.
+        height: f32,
+        /// Angle in degrees.
+        phi_max: f32,
+    },
+    /// A paraboloid about the Z axis with its vertex at the origin.
+    Paraboloid {
+        /// Radius at the highest Z.
+        radius: f32,
+        /// Lowest and highest Z.
+        heights: [f32; 2],
+        /// Angle in degrees.
+        phi_max: f32,
+    },
+    /// The surface of a segment that turns about the Z axis.
+    Hyperboloid {
+        /// The ends of the segment.
+        ends: [[f32; 3]; 2],
         /// Angle in degrees.
         phi_max: f32,
     },

@@ -32,6 +32,8 @@ pub struct RenderDefaults {
     pub exposure: f32,
     /// Whether [`Self::exposure`] is added to a metered exposure.
     pub metering: Metering,
+    /// Whether light that rough surfaces scatter more than once is lost.
+    pub single_scatter: bool,
     /// Maximum radiance that a light adds after the first bounce. None: no limit.
     pub clamp_indirect: Option<f32>,
     /// Tone mapping.
@@ -66,6 +68,7 @@ impl Default for RenderDefaults {
             integrator: Integrator::Path,
             exposure: 0.0,
             metering: Metering::Off,
+            single_scatter: false,
             clamp_indirect: None,
             tone_map: ToneMap::Aces,
             shutter: None,

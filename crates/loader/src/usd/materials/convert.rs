@@ -29,6 +29,8 @@ pub struct Convert<'a> {
     pub tint: Vec3,
     /// Opacity of an input that reads the shape's, if it is the same everywhere.
     pub fade: Option<f32>,
+    /// Units of their coordinates after which patterns without pictures repeat. None: they are made over the mesh's unit square.
+    pub period: Option<f32>,
 }
 
 impl Convert<'_> {

@@ -186,6 +186,7 @@ impl<'a> StageMaterials<'a> {
                     uv_set: &set,
                     tint,
                     fade: opacity.filter(|_| !fades),
+                    period: None,
                 };
                 let converted = convert.material(&material.surface);
                 (material.name.rsplit('/').next().unwrap_or(&material.name), converted)

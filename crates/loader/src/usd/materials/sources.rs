@@ -116,7 +116,7 @@ impl Convert<'_> {
         self.table.map(TextureMap { texture, uv_set, transform: texture_from_mesh })
     }
 
-    /// The coordinates of the pictures, if they are the same for all; otherwise those of the mesh.
+    /// The coordinates of the pictures, if they are the same for all; otherwise those of the mesh. Patterns without pictures have a whole period.
     fn domain(&self, sources: &[&Source]) -> Domain {
         let reads: Vec<&Read> = sources.iter().flat_map(|source| source.reads()).collect();
         let name = sources.iter().flat_map(|source| sets(source)).next().unwrap_or_default();
@@ -134,7 +134,9 @@ impl Convert<'_> {
             None => {
                 // Tiles of pictures are joined in one texture.
                 let tiles = reads.iter().find(|read| !self.asset(read).tiles.is_empty());
-                let texture_from_mesh = tiles.map_or(Affine2::IDENTITY, |read| of_atlas(self.asset(read)));
+                let pattern = || self.period.filter(|_| reads.is_empty()).and_then(|period| pattern(sources, period));
+                let texture_from_mesh =
+                    tiles.map(|read| of_atlas(self.asset(read))).or_else(pattern).unwrap_or_default();
                 Domain { uv_set, texture_from_mesh, wrap: [Wrap::Repeat; 2] }
             }
         }
@@ -216,6 +218,20 @@ pub fn optional(asset: &Asset, place: String) -> PictureFile {
         only_colors: false,
         used_by: Use::Optional { place },
     }
+}
+
+/// The transform from a mesh's coordinates to the periods of the first pattern.
+fn pattern(sources: &[&Source], period: f32) -> Option<Affine2> {
+    fn first(computed: &Computed) -> Option<Affine2> {
+        match computed {
+            Computed::Coordinates { transform, .. } => Some(*transform),
+            Computed::Apply(_, values) => values.iter().find_map(first),
+            _ => None,
+        }
+    }
+    let of = |source: &&Source| if let Source::Computed(computed) = source { first(computed) } else { None };
+    let transform = Affine2::from_scale(Vec2::splat(1.0 / period)) * sources.iter().find_map(of)?;
+    (transform.matrix2.determinant() != 0.0).then_some(transform)
 }
 
 fn move_coordinates(computed: &mut Computed, mesh_from_texture: Affine2) {
