@@ -94,7 +94,7 @@ THRONG_INLINE float decay_ratio(float x) {
 // zero. Results below 2^-125.5 are 0, and those above 2^127.5 infinite.
 //
 // The logarithm has twice the precision of floats, because the product with `y` multiplies its error.
-THRONG_INLINE float power(float x, float y) {
+THRONG_DEVICE float power(float x, float y) {
     if (!(x >= 1.17549435e-38f && x < kInfinity)) return x > 1.0f ? x : 0.0f;
     const Scaled a = scaled(x);
     // s = (fraction - 1) / (fraction + 1); the denominator and the quotient have remainders.
