@@ -218,10 +218,10 @@ THRONG_INLINE bool has_deviations(const Params& params, uint32_t index) { return
 THRONG_OUTLINE Vec3 sample_latlong(const Params& params, uint32_t index, float rotation, Vec3 d, float spread) {
     const TextureRecord texture = load_record(&params.scene.textures[index]);
     float u = 0.5f + angle_of(d.x, d.z) * (0.5f / kPi) + rotation;
-    float v = angle_of(d.y, sqrtf(d.x * d.x + d.z * d.z)) * (1.0f / kPi);
+    // The angle from the pole in two coordinates, which is precise near the pole.
+    const float level = sqrtf(d.x * d.x + d.z * d.z), v = angle_of(d.y, level) * (1.0f / kPi);
     if (spread > 0.0f) {
-        const float level_circle = max(sqrtf(max(0.0f, 1.0f - d.y * d.y)), 1e-3f);
-        const Vec2 along{min(spread * (0.5f / kPi) / level_circle, 1.0f), 0.0f}, up{0.0f, spread * (1.0f / kPi)};
+        const Vec2 along{min(spread * (0.5f / kPi) / max(level, 1e-3f), 1.0f), 0.0f}, up{0.0f, spread * (1.0f / kPi)};
         return filter_texture(params, texture, Vec2{u - floorf(u), 1.0f - v}, along, up).color;
     }
     return bilinear(params.scene.srgb_table, texture, (u - floorf(u)) * float(texture.width), v * float(texture.height), WRAP_REPEAT, WRAP_CLAMP).color;
