@@ -122,6 +122,7 @@ assets:
     cargo run --release -p make_animals
     cargo run --release -p make_textures
     cargo run --release -p make_link
+    cargo run --release -p make_market
 
 # All that has to pass before a change is merged
 ci:
