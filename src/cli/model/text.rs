@@ -115,6 +115,7 @@ impl ModelText<'_> {
                 format!("{}: {}", shown(&m.name), m.features.join(", "))
             }
         })?;
+        self.list(f, "textures", &info.textures, |texture| shown(&texture.to_string()))?;
         self.list(f, "variants", &info.variants, |name| shown(name))
     }
 

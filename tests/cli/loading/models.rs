@@ -140,7 +140,7 @@ fn info_tells_people_what_a_model_has() {
         "  geometry     1 primitive of 1 mesh, 1 triangle, 3 vertices, 1 instance",
         "    bones: 1 joint",
         "    paint: base colour texture, alpha mask, double-sided",
-        "    wood: 4x2, srgb, 32 bytes",
+        "    wood: 4x2, srgb, rgba8, 32 bytes",
         "    red",
         "    hop: 1.500 s, 1 channel, 2 keys",
         "    front: perspective, 57.3° from top to bottom",
