@@ -182,6 +182,19 @@ fn a_texture_of_normals_with_another_use_keeps_the_roughness() {
     assert_ne!(picture(false, 1.0), picture(false, 0.1));
 }
 
+#[test]
+fn one_colour_is_one_texel_and_grey_a_byte() {
+    let of =
+        |texels: Vec<[u8; 4]>| Texture { width: 4, height: 2, texels: Texels::Srgb8(texels), ..noise() }.compacted();
+    let red = of(vec![[200, 10, 0, 255]; 8]);
+    assert_eq!((red.width, red.height, red.texels), (1, 1, Texels::Srgb8(vec![[200, 10, 0, 255]])));
+    let ramp = |alpha: u8| (0..8).map(move |level| [level, level, level, if level == 7 { alpha } else { 255 }]);
+    let bytes = CompactTexels { format: CompactFormat::Grey, is_srgb: true, bytes: (0..8).collect() };
+    let grey = of(ramp(255).collect());
+    assert_eq!((grey.width, grey.height, grey.texels), (4, 2, Texels::Compact(bytes)));
+    assert_eq!(of(ramp(0).collect()).texels, Texels::Srgb8(ramp(0).collect()));
+}
+
 /// Blocks with random bits. Those of BC7 have each mode equally often, also the reserved one.
 fn blocks(format: CompactFormat, width: u32, height: u32) -> CompactTexels {
     let mut random = Random::new(format as u32);

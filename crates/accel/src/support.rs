@@ -13,8 +13,10 @@ use throng_base::math::{Aabb, transformed_reach};
 const RESOLUTION: usize = throng_abi::SUPPORT_EDGE as usize;
 /// Number of cells of a whole cube map.
 const CELLS: usize = throng_abi::SUPPORT_CELLS as usize;
-/// Maximum number of vertices of meshes that are searched exhaustively.
-const SMALL: usize = 8;
+/// Maximum number of different positions of meshes that are searched exhaustively. A map takes 147 KB, far more than such a mesh.
+const SMALL: usize = 32;
+/// Maximum number of vertices of meshes in which equal positions are looked for. Vertices with several normals or texture coordinates share one.
+const MOST_COMPARED: usize = 8 * SMALL;
 /// The number of blocks per cell is a multiple of this, so that the end of most loops over them is predictable.
 const TOGETHER: usize = 2;
 /// Maximum number of candidates per cell; cells with more store a rectangle around them instead. Flat undersides have many candidates in the single
@@ -157,8 +159,11 @@ impl SupportMap {
     /// 10,000 vertices. Large sets are divided, because the candidates of all cells take several times the memory of the vertices.
     pub fn new(vertices: &[Vec3]) -> Self {
         let bounds = Aabb::of_points(vertices.iter().copied());
-        if vertices.len() <= SMALL {
-            return Self::of_cells(&[vertices.to_vec()], bounds);
+        if vertices.len() <= MOST_COMPARED {
+            let positions = different(vertices);
+            if positions.len() <= SMALL {
+                return Self::of_cells(&[positions], bounds);
+            }
         }
         let parts = vertices.chunks(MOST_AT_ONCE).map(|vertices| {
             let vertices = Points::of(vertices);
@@ -236,6 +241,14 @@ impl SupportMap {
         let best = groups.iter().fold(Vec4::NEG_INFINITY, |best, [a, b]| best.max(along(a).max(along(b))));
         best.max_element()
     }
+}
+
+/// Each of these positions once.
+fn different(vertices: &[Vec3]) -> Vec<Vec3> {
+    let mut positions = vertices.to_vec();
+    positions.sort_unstable_by_key(|position| position.to_array().map(f32::to_bits));
+    positions.dedup();
+    positions
 }
 
 /// Upper bound of the rounding error, per axis, of a transformed point within `reach` of the origin: a few ulps of the sum of the terms.
@@ -393,6 +406,15 @@ mod tests {
                 assert!(map.transformed_bounds(&transform).contains(&exact), "{i}");
             }
         }
+    }
+
+    #[test]
+    fn small_meshes_need_no_cells() {
+        // The corners of a cube, with a normal for each of three faces.
+        let corners = (0..24u32).map(|i| Vec3::new((i & 1) as f32, (i >> 1 & 1) as f32, (i >> 2 & 1) as f32));
+        assert!(SupportMap::new(&corners.collect::<Vec<_>>()).bytes() < 500);
+        assert!(SupportMap::new(&cloud(SMALL as u32, 1)).bytes() < 1000);
+        assert!(SupportMap::new(&cloud(SMALL as u32 + 1, 1)).bytes() > 100_000);
     }
 
     #[test]
