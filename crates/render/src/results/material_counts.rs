@@ -10,9 +10,9 @@ pub struct MaterialCounts {
     /// Perfect mirrors.
     pub mirror: usize,
     pub metal: usize,
-    /// Layered materials that transmit light.
+    /// Layered materials that refract light.
     pub glass: usize,
-    /// Other layered materials: dielectrics, and materials whose metalness comes from a texture.
+    /// Other layered materials: dielectrics, cloth and leaves that light shines through, and materials whose metalness comes from a texture.
     pub layered: usize,
     pub hair: usize,
     /// Materials that emit light, of any kind.
@@ -30,13 +30,12 @@ impl MaterialCounts {
 
     fn add(&mut self, material: &Material) {
         let lobes = &material.lobes;
-        let passes = lobes.transmission > 0.0 || lobes.diffuse_transmission > 0.0;
         let is_metal = lobes.metallic > 0.5 && lobes.metallic_roughness_map == NONE;
         let count = match material.kind {
             _ if material.emission.max_element() > 0.0 => &mut self.emissive,
             MaterialKind::Diffuse => &mut self.diffuse,
             MaterialKind::Mirror => &mut self.mirror,
-            MaterialKind::Layered if passes => &mut self.glass,
+            MaterialKind::Layered if lobes.transmission > 0.0 => &mut self.glass,
             MaterialKind::Layered if is_metal => &mut self.metal,
             MaterialKind::Layered => &mut self.layered,
             MaterialKind::Hair => &mut self.hair,
@@ -80,8 +79,8 @@ mod tests {
         let glass = Lobes { transmission: 1.0, ..Lobes::default() };
         let leaf = Material { alpha: Alpha::Mask(0.5), ..Material::default() };
         let hair = Material { kind: MaterialKind::Hair, ..layered(Lobes::default()) };
-        let plain = layered(Lobes::default());
-        let counts = MaterialCounts::of(&[leaf, layered(metal), layered(textured), layered(glass), plain, hair]);
+        let cloth = layered(Lobes { diffuse_transmission: 0.5, ..Lobes::default() });
+        let counts = MaterialCounts::of(&[leaf, layered(metal), layered(textured), layered(glass), cloth, hair]);
         let told = "1 diffuse, 1 metal, 1 glass, 2 layered, 1 hair; 1 with alpha";
         assert_eq!(counts.to_string(), told);
     }
