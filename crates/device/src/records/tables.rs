@@ -279,7 +279,7 @@ fn texture_record(texture: &Texture, meaning: Meaning, mips: &Texels) -> Texture
         format: texel_format(&texture.texels),
         mip_format: texel_format(mips),
         wrap,
-        levels: if texture.filtered { level_count(texture.width, texture.height) } else { 1 },
+        levels: if mips.bytes().is_empty() { 1 } else { level_count(texture.width, texture.height) },
         flags: flag(texture.nearest, abi::TEXTURE_NEAREST)
             | flag(meaning == Meaning::Normal, abi::TEXTURE_NORMALS)
             | flag(texture.texels.is_srgb(), abi::TEXTURE_SRGB),
